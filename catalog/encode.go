@@ -1,0 +1,275 @@
+package catalog
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"unsafe"
+
+	"github.com/blang/semver/v4"
+	"github.com/klauspost/compress/zstd"
+)
+
+// encodingMagic names the format and its version. A reader takes no other.
+const encodingMagic = "olmgate-index-1\n"
+
+// ErrDamaged is wrapped when an encoded index is cut short, altered, or of another format version.
+var ErrDamaged = errors.New("damaged index")
+
+// Encode writes the index in a compact form: the magic line, the SHA-256 of the rest, and the compressed content.
+// Equal indexes encode to equal bytes.
+func (x *Index) Encode(w io.Writer) error {
+	e := encoder{at: map[string]uint64{}}
+	e.index(x)
+	var plain bytes.Buffer
+	head := binary.AppendUvarint(nil, uint64(len(e.table)))
+	for _, s := range e.table {
+		head = binary.AppendUvarint(head, uint64(len(s)))
+		head = append(head, s...)
+	}
+	plain.Write(head)
+	plain.Write(e.out)
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault))
+	if err != nil {
+		return fmt.Errorf("compressing the index: %w", err)
+	}
+	packed := z.EncodeAll(plain.Bytes(), nil)
+	if err := z.Close(); err != nil {
+		return fmt.Errorf("compressing the index: %w", err)
+	}
+	sum := sha256.Sum256(packed)
+	for _, part := range [][]byte{[]byte(encodingMagic), sum[:], packed} {
+		if _, err := w.Write(part); err != nil {
+			return fmt.Errorf("writing the index: %w", err)
+		}
+	}
+	return nil
+}
+
+// encoder writes numbers as varints and strings as numbers of a table.
+type encoder struct {
+	table []string
+	at    map[string]uint64
+	out   []byte
+}
+
+func (e *encoder) num(n int) { e.out = binary.AppendUvarint(e.out, uint64(n)) }
+
+func (e *encoder) str(s string) {
+	i, ok := e.at[s]
+	if !ok {
+		i = uint64(len(e.table))
+		e.table = append(e.table, s)
+		e.at[s] = i
+	}
+	e.out = binary.AppendUvarint(e.out, i)
+}
+
+func (e *encoder) flag(b bool) {
+	n := 0
+	if b {
+		n = 1
+	}
+	e.num(n)
+}
+
+func list[T any](e *encoder, items []T, item func(*T)) {
+	e.num(len(items))
+	for i := range items {
+		item(&items[i])
+	}
+}
+
+func (e *encoder) index(x *Index) {
+	e.num(x.stats.Blobs)
+	e.num(int(x.stats.Bytes))
+	e.num(x.stats.Unknown)
+	list(e, x.notes, func(n *Note) { e.str(n.Package); e.str(n.Message) })
+	list(e, x.packages, func(p *Package) {
+		e.str(p.Name)
+		e.flag(p.Declared)
+		e.str(p.DefaultChannel)
+		list(e, p.Channels, func(c *Channel) {
+			e.str(c.Name)
+			list(e, c.Entries, func(n *Entry) {
+				e.str(n.Name)
+				e.str(n.Replaces)
+				list(e, n.Skips, func(s *string) { e.str(*s) })
+				e.str(n.SkipRange)
+				e.flag(n.BadSkipRange)
+			})
+		})
+		list(e, p.Bundles, e.bundle)
+		list(e, p.Deprecations, func(d *Deprecation) { e.str(d.Schema); e.str(d.Name); e.str(d.Message) })
+	})
+}
+
+func (e *encoder) bundle(b *Bundle) {
+	e.str(b.Name)
+	e.str(b.Image)
+	e.str(b.Problem)
+	if b.Problem == "" {
+		e.str(b.Version.String())
+		e.str(b.Release.String())
+	}
+	e.num(int(b.InstallModes))
+	list(e, b.GVKs, func(g *GVK) { e.str(g.Group); e.str(g.Version); e.str(g.Kind) })
+	list(e, b.Dependencies, func(p *Property) { e.str(p.Type); e.str(p.Value) })
+}
+
+// Decode reads what Encode wrote. Anything else is an error that wraps ErrDamaged; the limits bound what it may take.
+func Decode(r io.Reader, limits Limits) (*Index, error) {
+	limits = limits.withDefaults()
+	raw, err := io.ReadAll(io.LimitReader(r, limits.IndexBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the index: %w", err)
+	}
+	if int64(len(raw)) > limits.IndexBytes {
+		return nil, fmt.Errorf("%w: the encoded index is larger than %d bytes", ErrLimit, limits.IndexBytes)
+	}
+	packed, ok := bytes.CutPrefix(raw, []byte(encodingMagic))
+	if !ok {
+		return nil, fmt.Errorf("%w: not an index of this version", ErrDamaged)
+	}
+	if len(packed) < sha256.Size {
+		return nil, fmt.Errorf("%w: cut short", ErrDamaged)
+	}
+	if sum := sha256.Sum256(packed[sha256.Size:]); !bytes.Equal(sum[:], packed[:sha256.Size]) {
+		return nil, fmt.Errorf("%w: the checksum does not match", ErrDamaged)
+	}
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(limits.IndexBytes)))
+	if err != nil {
+		return nil, fmt.Errorf("decompressing the index: %w", err)
+	}
+	defer z.Close()
+	plain, err := z.DecodeAll(packed[sha256.Size:], nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	d := decoder{in: plain, kept: newBuilder(limits)}
+	x := d.index()
+	if d.err != nil || len(d.in) > 0 {
+		return nil, fmt.Errorf("%w: the content does not add up", ErrDamaged)
+	}
+	return x, nil
+}
+
+// decoder reads what an encoder wrote; after the first fault everything is zero.
+type decoder struct {
+	in    []byte
+	table []string
+	kept  *builder // for lists that are shared
+	spent int64    // bytes of memory that lists have taken
+	err   error
+}
+
+func (d *decoder) fail() {
+	d.err = ErrDamaged
+	d.in = nil
+}
+
+func (d *decoder) num() int {
+	n, size := binary.Uvarint(d.in)
+	if size <= 0 || n > 1<<62 {
+		d.fail()
+		return 0
+	}
+	d.in = d.in[size:]
+	return int(n)
+}
+
+func (d *decoder) str() string {
+	if i := d.num(); i < len(d.table) {
+		return d.table[i]
+	}
+	d.fail()
+	return ""
+}
+
+func (d *decoder) flag() bool { return d.num() == 1 }
+
+// items reads a list. Every item takes a byte at least, so a length beyond the rest is a fault, and what all lists
+// take stays below the limit of an index.
+func items[T any](d *decoder, item func(*T)) []T {
+	n := d.num()
+	if n > len(d.in) {
+		d.fail()
+		return nil
+	}
+	var one T
+	if d.spent += int64(n) * int64(unsafe.Sizeof(one)); d.spent > d.kept.limits.IndexBytes {
+		d.fail()
+	}
+	if n == 0 || d.err != nil {
+		return nil
+	}
+	out := make([]T, n)
+	for i := range out {
+		if item(&out[i]); d.err != nil {
+			return nil
+		}
+	}
+	return out
+}
+
+func (d *decoder) index() *Index {
+	// One copy of the text that all strings share.
+	d.table = items(d, func(s *string) {
+		n := d.num()
+		if n > len(d.in) {
+			d.fail()
+			return
+		}
+		*s = string(d.in[:n])
+		d.in = d.in[n:]
+	})
+	x := &Index{}
+	x.stats.Blobs, x.stats.Bytes, x.stats.Unknown = d.num(), int64(d.num()), d.num()
+	x.notes = items(d, func(n *Note) { n.Package, n.Message = d.str(), d.str() })
+	x.packages = items(d, d.pkg)
+	for i := 1; i < len(x.packages); i++ {
+		if x.packages[i-1].Name >= x.packages[i].Name {
+			d.fail()
+		}
+	}
+	x.count()
+	return x
+}
+
+func (d *decoder) pkg(p *Package) {
+	p.Name, p.Declared, p.DefaultChannel = d.str(), d.flag(), d.str()
+	p.Channels = items(d, func(c *Channel) {
+		c.Name = d.str()
+		c.Entries = items(d, func(n *Entry) {
+			n.Name, n.Replaces = d.str(), d.str()
+			n.Skips = items(d, func(s *string) { *s = d.str() })
+			n.SkipRange, n.BadSkipRange = d.str(), d.flag()
+		})
+	})
+	p.Bundles = items(d, d.bundle)
+	p.Deprecations = items(d, func(n *Deprecation) { n.Schema, n.Name, n.Message = d.str(), d.str(), d.str() })
+	settle(p)
+}
+
+func (d *decoder) bundle(b *Bundle) {
+	b.Name, b.Image, b.Problem = d.str(), d.str(), d.str()
+	if b.Problem == "" {
+		v, err := semver.Parse(d.str())
+		if err != nil {
+			d.fail()
+			return
+		}
+		r, err := ParseRelease(d.str())
+		if err != nil {
+			d.fail()
+			return
+		}
+		b.Version, b.Release = v, r
+	}
+	b.InstallModes = InstallModes(d.num())
+	b.GVKs = d.kept.sharedGVKs(items(d, func(g *GVK) { g.Group, g.Version, g.Kind = d.str(), d.str(), d.str() }))
+	b.Dependencies = items(d, func(p *Property) { p.Type, p.Value = d.str(), d.str() })
+}

@@ -1,0 +1,141 @@
+// Package gate runs the olmgate binary as the webhook of a cluster, with the
+// project's own manifests around it.
+package gate
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+
+	"github.com/olmgate/olmgate/e2e/cluster"
+)
+
+// Names in olmgate's manifests.
+const (
+	Namespace     = "olmgate-system"
+	Service       = "olmgate-webhook"
+	Configuration = "olmgate"
+	WebhookName   = "clusterextensions.olmgate.dev"
+)
+
+// Ports the process listens on, whatever the manifests let a pod listen on.
+const (
+	webhookPort = 9443
+	metricsPort = 8080
+	healthPort  = 8081
+)
+
+// Options describe the webhook to start.
+type Options struct {
+	// Binary is the olmgate program.
+	Binary string
+	// Manifests is a kustomization to apply first; empty: none.
+	Manifests string
+	// IP the process listens on; empty: cluster.WebhookAddress.
+	IP string
+	// Name of the process and its log; empty: "olmgate".
+	Name string
+	// Args are added to the command line.
+	Args []string
+}
+
+// Gate is a running webhook.
+type Gate struct {
+	// Process of the binary.
+	Process *cluster.Process
+	// MetricsURL and HealthURL are where it can be observed, without a path.
+	MetricsURL, HealthURL string
+
+	cluster *cluster.Cluster
+}
+
+// Start applies the manifests, starts olmgate as its ServiceAccount, puts it
+// behind its Service and returns once the API server gets answers from it.
+func Start(ctx context.Context, c *cluster.Cluster, options Options) (*Gate, error) {
+	if options.IP == "" {
+		options.IP = cluster.WebhookAddress
+	}
+	if options.Name == "" {
+		options.Name = "olmgate"
+	}
+	if options.Manifests != "" {
+		if _, _, err := c.Kubectl(ctx, nil, "apply", "--server-side", "-k", options.Manifests); err != nil {
+			return nil, fmt.Errorf("applying olmgate's manifests: %w", err)
+		}
+	}
+	account, err := serviceAccount(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := expose(ctx, c, account, options.IP); err != nil {
+		return nil, err
+	}
+	g, err := run(ctx, c, account, options)
+	if err != nil {
+		return nil, fmt.Errorf("running olmgate: %w", err)
+	}
+	if err := g.WaitAnswering(ctx); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// expose sends every port of the Service to the process.
+func expose(ctx context.Context, c *cluster.Cluster, account string, ips ...string) error {
+	names, _, err := c.Kubectl(ctx, nil, "get", "service", Service, "--namespace="+Namespace,
+		"-o", `jsonpath={range .spec.ports[*]}{.name}={.port}{"\n"}{end}`)
+	if err != nil {
+		return fmt.Errorf("reading olmgate's Service: %w", err)
+	}
+	ports := map[string]int32{}
+	for _, line := range strings.Fields(names) {
+		name, port, _ := strings.Cut(line, "=")
+		ports[name] = metricsPort
+		if port == "443" {
+			ports[name] = webhookPort
+		}
+	}
+	return c.Expose(ctx, cluster.Exposure{
+		Namespace: Namespace, Service: Service, IPs: ips, Ports: ports, ServiceAccount: account,
+	})
+}
+
+// serviceAccount asks olmgate's Deployment as whom its pods run.
+func serviceAccount(ctx context.Context, c *cluster.Cluster) (string, error) {
+	account, _, err := c.Kubectl(ctx, nil, "get", "deployments", "--namespace="+Namespace,
+		"-o", "jsonpath={.items[0].spec.template.spec.serviceAccountName}")
+	if err != nil {
+		return "", fmt.Errorf("reading olmgate's Deployment: %w", err)
+	}
+	return strings.TrimSpace(account), nil
+}
+
+func run(ctx context.Context, c *cluster.Cluster, account string, options Options) (*Gate, error) {
+	kubeconfig, err := c.ServiceAccountKubeconfig(ctx, Namespace, account)
+	if err != nil {
+		return nil, err
+	}
+	g := &Gate{
+		MetricsURL: fmt.Sprintf("http://%s:%d", options.IP, metricsPort),
+		HealthURL:  fmt.Sprintf("http://%s:%d", options.IP, healthPort),
+		cluster:    c,
+	}
+	g.Process, err = c.StartProcess(ctx, cluster.ProcessSpec{
+		Name: options.Name,
+		Path: options.Binary,
+		Args: append([]string{
+			"serve",
+			"--kubeconfig=" + kubeconfig,
+			"--namespace=" + Namespace,
+			fmt.Sprintf("--webhook-bind-address=%s:%d", options.IP, webhookPort),
+			fmt.Sprintf("--metrics-bind-address=%s:%d", options.IP, metricsPort),
+			fmt.Sprintf("--health-probe-bind-address=%s:%d", options.IP, healthPort),
+			"--catalogd-ca=" + c.CAFile,
+			"--cache-dir=" + filepath.Join(c.Dir, "cache-"+options.Name),
+		}, options.Args...),
+		Ready: cluster.URLReady(http.DefaultClient, g.HealthURL+"/readyz"),
+	})
+	return g, err
+}

@@ -1,0 +1,88 @@
+package resolver
+
+import (
+	"github.com/olmgate/olmgate/catalog"
+)
+
+// pathWork bounds the search for an upgrade path, counted in edges looked at: a hostile catalog must not hold up a
+// review. Real packages need a few thousand.
+const pathWork = 300_000
+
+// path is the shortest chain of upgrades from the installed bundle to one that the version range and the requested
+// channels admit, by edges of the channels that count. The first element is the first hop; nil when there is none or
+// the search took too long. Of several targets at one distance the best by the order of choice is taken.
+func (e *evaluation) path() []*catalog.Bundle {
+	p := e.pkg
+	const target = usable | inChannels | inVersion
+	previous := make([]int, len(p.Bundles)) // position+2 of the bundle before, 1 for the installed one, 0 when unseen
+	var work int
+	frontier := e.hops(e.installed.name, e.installed, &work)
+	for _, i := range frontier {
+		previous[i] = 1
+	}
+	for len(frontier) > 0 {
+		best := -1
+		for _, i := range frontier {
+			if e.flags[i]&target == target && (best < 0 || e.better(i, best)) {
+				best = i
+			}
+		}
+		if best >= 0 {
+			return e.trail(previous, best)
+		}
+		var next []int
+		for _, i := range frontier {
+			b := &p.Bundles[i]
+			from := &installedBundle{name: b.Name, parsed: true, version: b.Version, release: b.Release}
+			for _, j := range e.hops(b.Name, from, &work) {
+				if previous[j] == 0 {
+					previous[j] = i + 2
+					next = append(next, j)
+				}
+			}
+			if work > pathWork {
+				return nil
+			}
+		}
+		frontier = next
+	}
+	return nil
+}
+
+// hops are the positions of the usable bundles that an edge leads to from a bundle.
+func (e *evaluation) hops(name string, from *installedBundle, work *int) []int {
+	var list []int
+	e.eachChannel(true, func(c *catalog.Channel) {
+		for i := range c.Entries {
+			if *work++; *work > pathWork {
+				return
+			}
+			n := &c.Entries[i]
+			if n.Bundle < 0 || n.Name == name || !e.leads(n, name, from.versionOrNil()) {
+				continue
+			}
+			for j := n.Bundle; j < len(e.pkg.Bundles) && e.pkg.Bundles[j].Name == n.Name; j++ {
+				if e.flags[j]&usable != 0 {
+					list = append(list, j)
+				}
+			}
+		}
+	})
+	return list
+}
+
+// trail follows the search back from a target.
+func (e *evaluation) trail(previous []int, at int) []*catalog.Bundle {
+	var list []*catalog.Bundle
+	for {
+		list = append(list, &e.pkg.Bundles[at])
+		if previous[at] == 1 {
+			break
+		}
+		at = previous[at] - 2
+	}
+	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
+		list[i], list[j] = list[j], list[i]
+	}
+	return list
+}
