@@ -118,7 +118,11 @@ func (s *scanner) scanProperty(at int, o *blob) int {
 func (s *scanner) scanCSV(at int, p *property) int {
 	return s.object(at, 3, func(k span, at int) int {
 		end := s.value(at, 4)
-		if name, ok := s.name(k); ok && string(name) == "installModes" {
+		name, ok := s.name(k)
+		if !ok {
+			name = s.text(k)
+		}
+		if string(name) == "installModes" {
 			p.installModes = span{at, end}
 		}
 		return end

@@ -19,6 +19,10 @@ type builder struct {
 	kept     int64           // bytes of text kept
 	stats    Stats
 	notes    []Note
+	// documents counts those of YAML, empty ones too.
+	documents int
+	// redeclared are packages with several default channels.
+	redeclared map[string]bool
 
 	scratch []byte // for icons
 	gvkList []GVK
@@ -32,6 +36,8 @@ func newBuilder(l Limits) *builder {
 		strings:  map[string]string{},
 		gvks:     map[string][]GVK{},
 		ranges:   map[string]bool{},
+
+		redeclared: map[string]bool{},
 	}
 }
 
@@ -70,11 +76,22 @@ func (b *builder) pkg(name string) *Package {
 	return p
 }
 
+// mostNotes bounds the notes of an index: they are for people, and a hostile catalog must not fill the memory with them.
+const mostNotes = 1000
+
 func (b *builder) note(pkg, format string, args ...any) {
-	const most = 1000 // notes are for people; a hostile catalog must not fill the memory with them
-	if len(b.notes) < most {
-		b.notes = append(b.notes, Note{Package: pkg, Message: fmt.Sprintf(format, args...)})
+	if len(b.notes) == 2*mostNotes {
+		b.notes = firstNotes(b.notes)
 	}
+	b.notes = append(b.notes, Note{Package: pkg, Message: fmt.Sprintf(format, args...)})
+}
+
+// firstNotes are the notes in order, as many as an index keeps: which, must not depend on the order of the blobs.
+func firstNotes(notes []Note) []Note {
+	slices.SortFunc(notes, func(a, b Note) int {
+		return cmp.Or(cmp.Compare(a.Package, b.Package), cmp.Compare(a.Message, b.Message))
+	})
+	return notes[:min(len(notes), mostNotes)]
 }
 
 func (b *builder) addPackage(name, defaultChannel string) {
@@ -84,9 +101,8 @@ func (b *builder) addPackage(name, defaultChannel string) {
 	}
 	p := b.pkg(name)
 	if p.Declared && p.DefaultChannel != defaultChannel {
-		b.note(name, "more than one %s object, with default channels %q and %q", SchemaPackage, min(p.DefaultChannel, defaultChannel), max(p.DefaultChannel, defaultChannel))
-		// The choice must not depend on the order.
-		defaultChannel = max(p.DefaultChannel, defaultChannel)
+		b.redeclared[name] = true
+		defaultChannel = max(p.DefaultChannel, defaultChannel) // the choice must not depend on the order
 	}
 	p.Declared, p.DefaultChannel = true, defaultChannel
 }
@@ -177,7 +193,7 @@ func (b *builder) sharedGVKs(list []GVK) []GVK {
 
 // index makes the index. The builder must not be used afterwards.
 func (b *builder) index() *Index {
-	x := &Index{packages: make([]Package, 0, len(b.packages)), stats: b.stats, notes: b.notes}
+	x := &Index{packages: make([]Package, 0, len(b.packages)), stats: b.stats}
 	for _, p := range b.packages {
 		x.packages = append(x.packages, *p)
 	}
@@ -185,12 +201,12 @@ func (b *builder) index() *Index {
 	for i := range x.packages {
 		p := &x.packages[i]
 		settle(p)
-		notes := absentNotes(p)
-		x.notes = append(x.notes, notes...)
+		if b.redeclared[p.Name] {
+			b.note(p.Name, "more than one %s object, with different default channels; %.80q is taken", SchemaPackage, p.DefaultChannel)
+		}
+		b.absentNotes(p)
 	}
-	slices.SortStableFunc(x.notes, func(a, b Note) int {
-		return cmp.Or(cmp.Compare(a.Package, b.Package), cmp.Compare(a.Message, b.Message))
-	})
+	x.notes = firstNotes(b.notes)
 	x.count()
 	return x
 }
@@ -241,8 +257,8 @@ func compareEntries(a, b Entry) int {
 		slices.Compare(a.Skips, b.Skips))
 }
 
-// absentNotes reports entries that replace an absent bundle or have none, one note per package.
-func absentNotes(p *Package) []Note {
+// absentNotes reports entries that replace an absent bundle or have none, one note each per package.
+func (b *builder) absentNotes(p *Package) {
 	var absent, replaces int
 	for i := range p.Channels {
 		for j := range p.Channels[i].Entries {
@@ -255,14 +271,12 @@ func absentNotes(p *Package) []Note {
 			}
 		}
 	}
-	var notes []Note
 	if absent > 0 {
-		notes = append(notes, Note{p.Name, fmt.Sprintf("%d channel entries name bundles that the catalog does not hold", absent)})
+		b.note(p.Name, "%d channel entries name bundles that the catalog does not hold", absent)
 	}
 	if replaces > 0 {
-		notes = append(notes, Note{p.Name, fmt.Sprintf("%d channel entries replace bundles that the catalog does not hold", replaces)})
+		b.note(p.Name, "%d channel entries replace bundles that the catalog does not hold", replaces)
 	}
-	return notes
 }
 
 func (x *Index) count() {

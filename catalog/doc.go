@@ -6,7 +6,7 @@
 // icons and embedded manifests are checked to be well-formed and dropped while reading. What a reader holds in memory
 // is the index and one blob, never the file.
 //
-//	index, err := catalog.Read(file)
+//	index, err := catalog.Read(file, catalog.Limits{})
 //	if err != nil { ... }
 //	if pkg := index.Package("argocd-operator"); pkg != nil {
 //		for i := range pkg.Bundles { fmt.Println(pkg.Bundles[i].Name, pkg.Bundles[i].Version) }

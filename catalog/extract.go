@@ -113,11 +113,17 @@ func (b *builder) entries(s *scanner, v span, pkg string) (list []Entry, ok bool
 		}
 		e := Entry{Name: b.keep(s.stringOr(m[0])), Replaces: b.keep(s.stringOr(m[1])), SkipRange: b.keep(s.stringOr(m[2]))}
 		if e.Skips, ok = b.stringList(s, m[3]); ok {
-			list = append(list, b.entry(pkg, e))
+			list = append(list, e)
 		}
 		return end
 	})
-	return list, ok
+	if !ok {
+		return nil, false
+	}
+	for i := range list { // only now: entry takes notes, and a list of unusual shape is read once more
+		list[i] = b.entry(pkg, list[i])
+	}
+	return list, true
 }
 
 func (b *builder) stringList(s *scanner, v span) (list []string, ok bool) {
@@ -222,7 +228,8 @@ func (b *builder) version(s *scanner, v span, out *Bundle) {
 	out.setVersion(string(s.stringOr(m[2])), release)
 }
 
-// setVersionProperty reads an olm.package property of unusual shape as encoding/json does.
+// setVersionProperty reads an olm.package property of unusual shape as OLM's own library does: the last of repeated
+// keys wins, then keys match in any case, in the order of the sorted text.
 func (o *Bundle) setVersionProperty(raw []byte) {
 	var p struct {
 		PackageName string  `json:"packageName"`
@@ -233,7 +240,7 @@ func (o *Bundle) setVersionProperty(raw []byte) {
 		o.Problem = "its olm.package property has no value"
 		return
 	}
-	if err := json.Unmarshal(raw, &p); err != nil {
+	if err := json.Unmarshal(canonical(raw), &p); err != nil {
 		o.Problem = "its olm.package property cannot be read: " + excerpt([]byte(err.Error()))
 		return
 	}
@@ -253,7 +260,7 @@ func (b *builder) gvk(s *scanner, v span) (GVK, bool) {
 	var m [3]span
 	if !s.members(v, []string{"group", "kind", "version"}, m[:]) || !s.optional(m[0]) || !s.optional(m[1]) || !s.optional(m[2]) {
 		var g GVK
-		if v.present() && json.Unmarshal(s.b[v.lo:v.hi], &g) == nil && v.hi-v.lo > 4 {
+		if v.present() && !s.isNull(v) && json.Unmarshal(canonical(s.b[v.lo:v.hi]), &g) == nil {
 			return GVK{b.keep([]byte(g.Group)), b.keep([]byte(g.Version)), b.keep([]byte(g.Kind))}, true
 		}
 		return GVK{}, false
@@ -265,9 +272,8 @@ func (b *builder) gvk(s *scanner, v span) (GVK, bool) {
 func (s *scanner) installModes(p *property) InstallModes {
 	v := p.installModes
 	if !v.present() && p.val.present() && s.b[p.val.lo] == '{' { // its type came after it
-		var m [1]span
-		s.members(p.val, []string{"installModes"}, m[:])
-		v = m[0]
+		s.scanCSV(p.val.lo, p)
+		v = p.installModes
 	}
 	if !v.present() || s.b[v.lo] != '[' {
 		return 0
@@ -276,12 +282,25 @@ func (s *scanner) installModes(p *property) InstallModes {
 	s.array(v.lo, 0, func(at int) int {
 		e := span{at, s.value(at, 1)}
 		var m [2]span
-		if s.members(e, []string{"supported", "type"}, m[:]) && m[0].present() && s.b[m[0].lo] == 't' {
+		switch plain := s.members(e, []string{"supported", "type"}, m[:]); {
+		case !plain:
+			modes |= oddInstallMode(s.b[e.lo:e.hi])
+		case m[0].present() && s.b[m[0].lo] == 't':
 			modes |= installMode(string(s.stringOr(m[1])))
 		}
 		return e.hi
 	})
 	return modes
+}
+
+// oddInstallMode reads an install mode with keys that are repeated, escaped or spelt otherwise.
+func oddInstallMode(raw []byte) InstallModes {
+	var m map[string]any
+	if json.Unmarshal(raw, &m) != nil || m["supported"] != true {
+		return 0
+	}
+	name, _ := m["type"].(string)
+	return installMode(name)
 }
 
 func installMode(name string) InstallModes {

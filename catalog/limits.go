@@ -6,7 +6,7 @@ type Limits struct {
 	BlobBytes int64
 	// TotalBytes is the size of the whole catalog after decompression. Default 2 GiB.
 	TotalBytes int64
-	// Blobs is the number of FBC objects. Default 2,000,000.
+	// Blobs is the number of FBC objects, and of YAML documents, empty ones included. Default 2,000,000.
 	Blobs int
 	// IndexBytes is about how much text the index may keep, in bytes. Default 512 MiB.
 	IndexBytes int64

@@ -76,6 +76,12 @@ func separator(line []byte) bool {
 }
 
 func (b *builder) addYAML(doc []byte, start int64) error {
+	if b.documents++; b.documents > b.limits.Blobs {
+		return &Error{Offset: start, Err: fmt.Errorf("%w: more than %d documents", ErrLimit, b.limits.Blobs)}
+	}
+	if len(bytes.TrimSpace(doc)) == 0 {
+		return nil
+	}
 	text, err := yaml.YAMLToJSON(doc)
 	if err != nil {
 		return &Error{Offset: start, Err: fmt.Errorf("in the document that begins here: %w", err)}

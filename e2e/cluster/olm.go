@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -35,6 +36,33 @@ func goCommand(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
+// certManagerModule is the release whose CRDs are applied, so that manifests with certificates can be. Its controllers
+// do not run.
+const certManagerModule = "github.com/cert-manager/cert-manager@v1.21.2"
+
+// CertManagerDir returns the source folder of cert-manager, fetching it when needed: run it where there is a network.
+// It is not a module that olmgate's go.mod requires.
+func CertManagerDir(ctx context.Context) (string, error) {
+	raw, err := goCommand(ctx, "mod", "download", "-json", certManagerModule)
+	if err != nil {
+		return "", fmt.Errorf("fetching cert-manager's CRDs: %w", err)
+	}
+	var module struct{ Dir string }
+	if err := json.Unmarshal([]byte(raw), &module); err != nil {
+		return "", fmt.Errorf("looking for cert-manager's CRDs: %w", err)
+	}
+	return module.Dir, nil
+}
+
+// applyCertManager applies cert-manager's CRDs.
+func (c *Cluster) applyCertManager(ctx context.Context) error {
+	_, _, err := c.Kubectl(ctx, nil, "apply", "--server-side", "-f", filepath.Join(c.options.CertManagerDir, "deploy", "crds"))
+	if err != nil {
+		return fmt.Errorf("applying cert-manager's CRDs: %w", err)
+	}
+	return nil
+}
+
 // notHere lists the kinds of OLM's manifests that make no sense without nodes
 // and without cert-manager.
 var notHere = map[string]bool{
@@ -66,6 +94,9 @@ func (c *Cluster) applyOLM(ctx context.Context) error {
 		case !notHere[kind]:
 			others = append(others, object)
 		}
+	}
+	if err := c.applyCertManager(ctx); err != nil {
+		return err
 	}
 	if err := c.Apply(ctx, crds...); err != nil {
 		return err

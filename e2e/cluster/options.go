@@ -14,6 +14,8 @@ type Options struct {
 	// OLMDir is the source of OLM v1, whose manifests are applied. Empty: as
 	// Prepare found.
 	OLMDir string
+	// CertManagerDir is the source of cert-manager, whose CRDs are applied. Empty: as Prepare found.
+	CertManagerDir string
 	// FeatureSet chooses OLM's manifests: "standard" (the default) or "experimental".
 	FeatureSet string
 	// Dir keeps certificates, data and logs. Empty: a new temporary folder.
@@ -36,7 +38,10 @@ func (o *Options) setDefaults() error {
 	if o.OLMDir == "" {
 		o.OLMDir = os.Getenv(olmEnv)
 	}
-	if o.ToolsDir == "" || o.OLMDir == "" {
+	if o.CertManagerDir == "" {
+		o.CertManagerDir = os.Getenv(certsEnv)
+	}
+	if o.ToolsDir == "" || o.OLMDir == "" || o.CertManagerDir == "" {
 		return errors.New("programs and manifests are not known: call cluster.Prepare outside the sandbox")
 	}
 	if o.Log == nil {

@@ -13,6 +13,7 @@ import (
 const (
 	toolsEnv = "OLMGATE_E2E_TOOLS"
 	olmEnv   = "OLMGATE_E2E_OLM"
+	certsEnv = "OLMGATE_E2E_CERT_MANAGER"
 )
 
 // Prepare finds what Start needs and may need the network for, and leaves it in
@@ -31,7 +32,11 @@ func Prepare(ctx context.Context, progress io.Writer, build bool) error {
 	if err != nil {
 		return err
 	}
-	for name, value := range map[string]string{toolsEnv: toolsDir, olmEnv: olmDir} {
+	certManagerDir, err := CertManagerDir(ctx)
+	if err != nil {
+		return err
+	}
+	for name, value := range map[string]string{toolsEnv: toolsDir, olmEnv: olmDir, certsEnv: certManagerDir} {
 		if err := os.Setenv(name, value); err != nil {
 			return fmt.Errorf("passing %s on: %w", name, err)
 		}

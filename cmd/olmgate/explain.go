@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/olmgate/olmgate/docs"
+)
+
+func newExplain(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain [REASON]",
+		Short: "Explain a reason or note, or list all of them",
+		Example: `  olmgate explain
+  olmgate explain AmbiguousCatalogs`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: cobra.FixedCompletions(docs.ReasonNames(), cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(_ *cobra.Command, args []string) error {
+			screen := newScreen(s.out)
+			if len(args) == 0 {
+				rows := [][]string{{"REASON", "MEANING"}}
+				for _, r := range docs.Reasons() {
+					rows = append(rows, []string{r.Name, r.Summary})
+				}
+				screen.table(0, rows)
+				return screen.err
+			}
+			r, ok := docs.Reason(args[0])
+			if !ok {
+				return fmt.Errorf("unknown reason %q: olmgate explain lists them%s", args[0], didYouMean(args[0]))
+			}
+			screen.line(screen.paint(bold, r.Name))
+			screen.line()
+			screen.write(strings.TrimSpace(r.Text) + "\n")
+			return screen.err
+		},
+	}
+}
+
+// didYouMean finds a reason that differs in case or begins alike.
+func didYouMean(got string) string {
+	for _, name := range docs.ReasonNames() {
+		if strings.EqualFold(name, got) || len(got) >= 4 && strings.HasPrefix(strings.ToLower(name), strings.ToLower(got)) {
+			return "; did you mean " + name + "?"
+		}
+	}
+	return ""
+}

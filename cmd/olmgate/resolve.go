@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	ocv1 "github.com/operator-framework/operator-controller/api/v1"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/olmgate/olmgate/resolver"
+)
+
+// resolveOptions are the flags of resolve.
+type resolveOptions struct {
+	catalogs catalogFlags
+	files    []string
+	rule     string
+	output   string
+	explain  bool
+}
+
+func newResolve(s streams) *cobra.Command {
+	o := &resolveOptions{}
+	cmd := &cobra.Command{
+		Use:   "resolve [NAME...] [-f FILE]",
+		Short: "Say what ClusterExtensions resolve to",
+		Long: strings.TrimSpace(`
+Says what ClusterExtensions resolve to, and why. The extensions are those of files, or named ones of the cluster; the
+catalogs are files, or those of the cluster. What is installed is read from the extensions' status, so the output of
+kubectl get clusterextensions -o yaml can be piped in.
+
+Exit status: 0 all resolved, 1 some failed, 2 wrong usage or unreadable input, 3 some undecided; 2 before 1 before 3.`),
+		Example: `  olmgate resolve -f argocd.yaml --catalogs ./catalogs
+  olmgate resolve -f apps/ --catalog hub=hub.jsonl.zst -o json
+  olmgate resolve argocd --explain
+  kubectl get clusterextensions -o yaml | olmgate resolve -f -`,
+		RunE: func(cmd *cobra.Command, names []string) error { return o.run(cmd.Context(), s, names) },
+	}
+	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "file or directory with ClusterExtensions, - for standard input; can be repeated")
+	cmd.Flags().StringVar(&o.rule, "rule", string(resolver.RulePackage), "selection rule: Package, or Bundle as operator-controller 1.0 to 1.11 selects")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "output format: text, json or yaml")
+	cmd.Flags().BoolVar(&o.explain, "explain", false, "print how each answer came about")
+	o.catalogs.add(cmd.Flags())
+	return cmd
+}
+
+func (o *resolveOptions) run(ctx context.Context, s streams, names []string) error {
+	rule, err := resolver.ParseRule(o.rule)
+	if err != nil {
+		return err
+	}
+	print, err := printer(o.output, o.explain)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 && len(o.files) == 0 {
+		return errors.New("nothing to resolve: name extensions of the cluster, or files with -f")
+	}
+	extensions, err := o.extensions(ctx, s, names)
+	if err != nil {
+		return err
+	}
+	if len(extensions) == 0 {
+		return fmt.Errorf("%w: looked in %s", errNoExtensions, strings.Join(o.files, ", "))
+	}
+	catalogs, err := o.catalogs.load(ctx)
+	if err != nil {
+		return err
+	}
+	var verdicts []resolver.Verdict
+	for _, e := range extensions {
+		if !resolver.Judges(e.object) {
+			fmt.Fprintf(s.err, "olmgate: %s\n", printable(fmt.Sprintf("%s has sourceType %q, which is not olmgate's to judge", e.object.Name, e.object.Spec.Source.SourceType)))
+			continue
+		}
+		v := resolver.Resolve(e.object, catalogs, rule)
+		v.Location = e.at
+		verdicts = append(verdicts, v)
+	}
+	if err := print(s.out, verdicts); err != nil {
+		return fmt.Errorf("writing the answer: %w", err)
+	}
+	return exitOf(verdicts)
+}
+
+// extensions are those of the files, in their order, then the named ones.
+func (o *resolveOptions) extensions(ctx context.Context, s streams, names []string) ([]extension, error) {
+	r := &reader{in: s.in, warn: func(format string, args ...any) {
+		fmt.Fprintf(s.err, "olmgate: warning: %s\n", printable(fmt.Sprintf(format, args...)))
+	}}
+	for _, f := range o.files {
+		if err := r.read(f); err != nil {
+			return nil, err
+		}
+	}
+	if len(names) == 0 {
+		return r.found, nil
+	}
+	c, config, err := o.catalogs.client()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		ext := &ocv1.ClusterExtension{}
+		if err := c.Get(ctx, types.NamespacedName{Name: name}, ext); err != nil {
+			return nil, fmt.Errorf("reading ClusterExtension %s at %s: %w", name, config.Host, err)
+		}
+		r.found = append(r.found, extension{object: ext})
+	}
+	return r.found, nil
+}
+
+// exitOf is the exit status that verdicts ask for, nil for 0.
+func exitOf(verdicts []resolver.Verdict) error {
+	code := exitOK
+	for i := range verdicts {
+		switch verdicts[i].Outcome {
+		case resolver.OutcomeFailed:
+			return status(exitFailed)
+		case resolver.OutcomeUndecided:
+			code = exitUndecided
+		}
+	}
+	if code != exitOK {
+		return status(code)
+	}
+	return nil
+}
+
+// printer writes verdicts in a format.
+func printer(format string, explain bool) (func(io.Writer, []resolver.Verdict) error, error) {
+	switch format {
+	case "text":
+		return func(w io.Writer, v []resolver.Verdict) error { return printText(w, v, explain) }, nil
+	case "json":
+		return printJSON, nil
+	case "yaml":
+		return printYAML, nil
+	}
+	return nil, fmt.Errorf("unknown output format %q: it is text, json or yaml", format)
+}
+
+func printJSON(w io.Writer, verdicts []resolver.Verdict) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(resolver.NewVerdictList(verdicts))
+}
+
+func printYAML(w io.Writer, verdicts []resolver.Verdict) error {
+	raw, err := yaml.Marshal(resolver.NewVerdictList(verdicts))
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(raw)
+	return err
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/olmgate/olmgate/config"
+)
+
+// serveOptions are the flags of serve. Most override a field of the configuration file.
+type serveOptions struct {
+	configFile string
+	kubeconfig string
+	// namespace of olmgate's own Secret and Service.
+	namespace string
+	// service is the name of the Service that the API server calls.
+	service string
+	// certFile and keyFile replace the self-managed certificate.
+	certFile, keyFile string
+	logLevel          string
+
+	// flags are asked which fields of the configuration they override.
+	flags *pflag.FlagSet
+}
+
+func newServe(s streams) *cobra.Command {
+	o := &serveOptions{}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the admission webhook",
+		Long: strings.TrimSpace(`
+Runs the admission webhook for ClusterExtensions. Flags override the configuration file; olmgate config defaults writes
+one out. Whatever goes wrong inside olmgate lets an extension through: only a resolution that certainly fails is denied.`),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), s) },
+	}
+	o.flags = cmd.Flags()
+	f := cmd.Flags()
+	f.StringVar(&o.configFile, "config", "", "configuration file (OlmgateConfiguration)")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file; without it the in-cluster configuration, or $KUBECONFIG")
+	f.StringVar(&o.namespace, "namespace", namespaceDefault(), "namespace that olmgate runs in")
+	f.StringVar(&o.service, "service", "olmgate-webhook", "Service that the API server calls")
+	f.StringVar(&o.certFile, "tls-cert-file", "", "serving certificate as PEM; without it olmgate makes its own and keeps the CA in a Secret")
+	f.StringVar(&o.keyFile, "tls-key-file", "", "key of --tls-cert-file")
+	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.String("rule", "", "selection rule: Package or Bundle")
+	f.String("mode", "", "Enforce, or Warn to turn every denial into a warning")
+	f.String("webhook-bind-address", "", "host:port of the webhook")
+	f.String("metrics-bind-address", "", "host:port of the metrics, 0 for none")
+	f.String("health-probe-bind-address", "", "host:port of /healthz and /readyz, 0 for none")
+	f.String("cache-dir", "", "directory that keeps compact indexes of catalogs over restarts")
+	f.String("catalogd-ca", "", "PEM file or directory of CAs that sign catalogd's certificate, read again when it changes")
+	f.String("catalogd-url", "", "base URL of catalogd, in place of what the ClusterCatalogs say")
+	f.StringSlice("catalogd-allowed-hosts", nil, "the only hosts that a ClusterCatalog may send olmgate to")
+	f.StringSlice("exempt-users", nil, "users that are never judged")
+	f.StringSlice("exempt-groups", nil, "groups that are never judged")
+	return cmd
+}
+
+// namespaceDefault is the namespace of the pod.
+func namespaceDefault() string {
+	if ns := os.Getenv("POD_NAMESPACE"); ns != "" {
+		return ns
+	}
+	return "olmgate-system"
+}
+
+// config is the configuration file with the flags laid over it.
+func (o *serveOptions) config() (config.OlmgateConfiguration, error) {
+	c, err := loadConfig(o.configFile)
+	if err != nil {
+		return c, err
+	}
+	for flag, field := range map[string]*string{
+		"rule": &c.Rule, "mode": &c.Mode, "webhook-bind-address": &c.Webhook.BindAddress,
+		"metrics-bind-address": &c.Metrics.BindAddress, "health-probe-bind-address": &c.Health.BindAddress,
+		"cache-dir": &c.CacheDir, "catalogd-ca": &c.Catalogd.CAFile, "catalogd-url": &c.Catalogd.URL,
+	} {
+		if o.flags.Changed(flag) {
+			*field, _ = o.flags.GetString(flag)
+		}
+	}
+	for flag, field := range map[string]*[]string{
+		"catalogd-allowed-hosts": &c.Catalogd.AllowedHosts, "exempt-users": &c.Exempt.Users, "exempt-groups": &c.Exempt.Groups,
+	} {
+		if o.flags.Changed(flag) {
+			*field, _ = o.flags.GetStringSlice(flag)
+		}
+	}
+	if err := c.Validate(knownNames()); err != nil {
+		return c, fmt.Errorf("the flags and the configuration file together are not valid: %w", err)
+	}
+	return c, nil
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// printable replaces what a terminal would take as a command: text comes from files and catalogs.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// screen writes text for people: coloured and wrapped to the width when the writer is a terminal, plain otherwise.
+type screen struct {
+	w      io.Writer
+	colour bool
+	width  int
+	err    error
+}
+
+func newScreen(w io.Writer) *screen {
+	s := &screen{w: w}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		s.colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width >= 40 {
+			s.width = width
+		}
+	}
+	return s
+}
+
+// Colours by number of the ANSI escape.
+const (
+	bold   = "1"
+	dim    = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+)
+
+func (s *screen) paint(colour, text string) string {
+	if !s.colour {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+// line writes one line that is not wrapped.
+func (s *screen) line(parts ...string) {
+	s.write(strings.TrimRight(strings.Join(parts, ""), " ") + "\n")
+}
+
+// para writes text behind a label, wrapped below its beginning.
+func (s *screen) para(indent int, label, colour, text string) {
+	first := strings.Repeat(" ", indent) + s.paint(colour, label)
+	rest := strings.Repeat(" ", indent+utf8.RuneCountInString(label))
+	for i, l := range wrap(printable(text), s.width-len(rest)) {
+		if i == 0 {
+			s.write(first + l + "\n")
+		} else {
+			s.write(rest + l + "\n")
+		}
+	}
+}
+
+func (s *screen) write(text string) {
+	if s.err == nil {
+		_, s.err = io.WriteString(s.w, text)
+	}
+}
+
+// wrap breaks text at spaces into lines of at most width runes; a width below 20 does not break.
+func wrap(text string, width int) []string {
+	if width < 20 {
+		return []string{text}
+	}
+	var lines []string
+	var now string
+	for _, word := range strings.Fields(text) {
+		if now != "" && utf8.RuneCountInString(now)+1+utf8.RuneCountInString(word) > width {
+			lines = append(lines, now)
+			now = ""
+		}
+		if now != "" {
+			now += " "
+		}
+		now += word
+	}
+	return append(lines, now)
+}
+
+// table writes rows in columns, two spaces apart.
+func (s *screen) table(indent int, rows [][]string) {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i >= len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for n, row := range rows {
+		line := strings.Repeat(" ", indent)
+		for i, cell := range row {
+			line += printable(cell)
+			if i < len(row)-1 {
+				line += strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2)
+			}
+		}
+		line = strings.TrimRight(line, " ")
+		if n == 0 {
+			line = s.paint(dim, line)
+		}
+		s.write(line + "\n")
+	}
+}
