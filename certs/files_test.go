@@ -44,7 +44,7 @@ func TestFilesAreServed(t *testing.T) {
 	if err := f.Ready(); err != nil {
 		t.Error(err)
 	}
-	if err := shake(f, a.certPEM, host, now); err != nil {
+	if err := shake(t.Context(), f, a.certPEM, host, now); err != nil {
 		t.Error(err)
 	}
 	f.now = func() time.Time { return now.Add(servingLife + time.Hour) }

@@ -63,28 +63,29 @@ func bundles(t *testing.T, c client.Client) [][]byte {
 }
 
 // shake is a TLS handshake between the source and a client that trusts the bundle, as the API server does it.
-func shake(s Source, bundle []byte, name string, now time.Time) error {
+func shake(ctx context.Context, s Source, bundle []byte, name string, now time.Time) error {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(bundle)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	served := make(chan error, 1)
+	served := make(chan struct{})
 	go func() {
+		defer close(served)
 		conn, err := listener.Accept()
 		if err != nil {
-			served <- err
 			return
 		}
 		defer conn.Close()
-		served <- tls.Server(conn, &tls.Config{GetCertificate: s.GetCertificate, MinVersion: tls.VersionTLS13, Time: func() time.Time { return now }}).Handshake()
+		_ = tls.Server(conn, &tls.Config{GetCertificate: s.GetCertificate, MinVersion: tls.VersionTLS13, Time: func() time.Time { return now }}).HandshakeContext(ctx)
 	}()
-	conn, err := tls.Dial("tcp", listener.Addr().String(), &tls.Config{RootCAs: roots, ServerName: name, Time: func() time.Time { return now }})
+	conn, err := (&tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: name, Time: func() time.Time { return now }}}).DialContext(ctx, "tcp", listener.Addr().String())
 	if err == nil {
 		err = conn.Close()
 	}
+	// Only what the client makes of it counts: it may be gone before the server has finished writing.
 	<-served
 	return err
 }
@@ -105,11 +106,11 @@ func TestTheAPIServerTrustsTheServingCertificate(t *testing.T) {
 	}
 	for i, bundle := range bundles(t, c) {
 		for _, name := range []string{host, host + ".cluster.local"} {
-			if err := shake(s, bundle, name, clock.Now()); err != nil {
+			if err := shake(t.Context(), s, bundle, name, clock.Now()); err != nil {
 				t.Errorf("webhook %d, %s: %v", i, name, err)
 			}
 		}
-		if err := shake(s, bundle, "kubernetes.default.svc", clock.Now()); err == nil {
+		if err := shake(t.Context(), s, bundle, "kubernetes.default.svc", clock.Now()); err == nil {
 			t.Error("the certificate is good for another name")
 		}
 	}
@@ -148,7 +149,7 @@ func TestReplicasThatStartAtOnceShareOneAuthority(t *testing.T) {
 	}
 	bundle := bundles(t, c)[0]
 	for i, s := range replicas {
-		if err := shake(s, bundle, host, clock.Now()); err != nil {
+		if err := shake(t.Context(), s, bundle, host, clock.Now()); err != nil {
 			t.Errorf("replica %d: %v", i, err)
 		}
 	}
@@ -222,7 +223,7 @@ func TestAHandshakeRenewsAnOldCertificate(t *testing.T) {
 			if renewed := got != first; renewed != tc.renew {
 				t.Errorf("renewed: %v", renewed)
 			}
-			if err := shake(s, bundle, host, tc.at); err != nil {
+			if err := shake(t.Context(), s, bundle, host, tc.at); err != nil {
 				t.Error(err)
 			}
 			s.serving, first = nil, nil
@@ -266,16 +267,16 @@ func TestAnAuthorityThatIsNoLongerUsableIsReplaced(t *testing.T) {
 				t.Error("the key is the same")
 			}
 			bundle := bundles(t, c)[0]
-			if err := shake(s, bundle, host, clock.Now()); err != nil {
+			if err := shake(t.Context(), s, bundle, host, clock.Now()); err != nil {
 				t.Error(err)
 			}
 			if name == "in the last year of its life" {
-				if err := shake(other, bundle, host, clock.Now()); err != nil {
+				if err := shake(t.Context(), other, bundle, host, clock.Now()); err != nil {
 					t.Errorf("a replica that has not seen the new authority is no longer trusted: %v", err)
 				}
 			}
 			reconcile(t, other)
-			if err := shake(other, bundle, host, clock.Now()); err != nil {
+			if err := shake(t.Context(), other, bundle, host, clock.Now()); err != nil {
 				t.Errorf("the other replica: %v", err)
 			}
 		})

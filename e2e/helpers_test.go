@@ -8,13 +8,18 @@ import (
 	"github.com/olmgate/olmgate/e2e/cluster"
 )
 
-// addSample serves one of the sample catalogs under its own name.
+// addSample serves one of the sample catalogs under its own name, until the test ends.
 func addSample(ctx context.Context, t *testing.T, c *cluster.Cluster, name string, priority int32) {
 	t.Helper()
 	content, err := e2e.SampleCatalog(name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if _, _, err := c.Kubectl(context.Background(), nil, "delete", "clustercatalog", name, "--ignore-not-found", "--timeout=20s"); err != nil {
+			t.Errorf("cleaning up: %v", err)
+		}
+	})
 	if err := c.AddCatalog(ctx, name, content, priority, nil); err != nil {
 		t.Fatal(err)
 	}

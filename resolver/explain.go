@@ -73,7 +73,7 @@ func (f *field) explainNoCatalogs(x *explanation) {
 	x.field = fieldSelector
 	if len(f.all) == 0 {
 		x.say("there is no ClusterCatalog, so package %q cannot come from anywhere. Create one first.", f.req.pkg)
-		f.explainKept(x)
+		f.explainKept(x, false)
 		return
 	}
 	var matched, names []string
@@ -95,21 +95,23 @@ func (f *field) explainNoCatalogs(x *explanation) {
 		x.say("the selector %s matches no catalog; there %s %s.", f.req.selector, plural(len(names), "is", "are"), join(names, ", "))
 	}
 	f.suggestHolders(x)
-	if len(x.suggest) == 0 && f.req.selective {
+	if len(x.suggest) == 0 && f.req.selective && slices.ContainsFunc(f.all, func(c entrant) bool { return !c.Deleting && !c.Unavailable }) {
 		x.add(suggestRemoval(fieldSelector, "to select every catalog,"))
 	}
-	f.explainKept(x)
+	f.explainKept(x, len(matched) > 0)
 }
 
-// explainKept adds what operator-controller does with an installed bundle while no catalog is selected.
-func (f *field) explainKept(x *explanation) {
+// explainKept adds what operator-controller does with an installed bundle while no catalog is selected. It keeps it only
+// when no catalog matches at all: those that are left out for another reason still count for it.
+func (f *field) explainKept(x *explanation, exist bool) {
 	in := f.req.installed
-	if in == nil {
-		return
-	}
-	if f.req.version == "" || f.req.version == in.text {
+	switch {
+	case in == nil:
+	case exist:
+		x.say("operator-controller keeps retrying and does not maintain the installed %s meanwhile, because for it a matching catalog exists.", in.name)
+	case f.req.version == "" || f.req.version == in.text:
 		x.say("operator-controller keeps the installed %s while no catalog matches.", in.name)
-	} else {
+	default:
 		x.say("operator-controller keeps retrying and does not maintain the installed %s meanwhile, because the version asked for is not the installed %q.", in.name, in.text)
 	}
 }

@@ -20,7 +20,7 @@ func (c *entrant) explainFailure(x *explanation, a answer) {
 		x.field = fieldChannel0
 		x.say("%s of package %q in catalog %s %s no bundle that qualifies%s.", e.req.channelsText(), e.req.pkg, c.Name,
 			plural(len(e.req.channels), "holds", "hold"), e.req.wanted(byChannels))
-		c.suggestChannels(x, e.without(byChannels))
+		c.suggestChannels(x, byChannels)
 	case NoMatchingVersion:
 		c.explainNoMatchingVersion(x, a.blame.dropped)
 	case NoUpgradePath:
@@ -101,34 +101,36 @@ func (c *entrant) markDefault(names []string) []string {
 	return list
 }
 
-// suggestChannels names the channels that hold bundles with these bits, and the newest of each.
-func (c *entrant) suggestChannels(x *explanation, bits uint8) {
+// suggestChannels names the channels that each alone, edges included, give a bundle when the dropped constraints are
+// given up, and what they give.
+func (c *entrant) suggestChannels(x *explanation, dropped constraint) {
 	e := c.eval
+	alone := *e.req
+	if dropped&byVersion != 0 {
+		alone.inRange = nil
+	}
 	var list []string
 	var best string
 	var bestBundle *catalog.Bundle
 	for i := range e.pkg.Channels {
-		ch := &e.pkg.Channels[i]
-		var top *catalog.Bundle
-		for j := range ch.Entries {
-			n := &ch.Entries[j]
-			for k := n.Bundle; k >= 0 && k < len(e.flags) && e.pkg.Bundles[k].Name == n.Name; k++ {
-				if b := &e.pkg.Bundles[k]; e.flags[k]&bits == bits && (top == nil || b.Version.Compare(top.Version) > 0) {
-					top = b
-				}
-			}
-		}
-		if top == nil {
+		name := e.pkg.Channels[i].Name
+		alone.channels = []string{name}
+		b := evaluate(&alone, e.pkg).chosen()
+		if b == nil {
 			continue
 		}
-		list = append(list, fmt.Sprintf("%s (%s)", ch.Name, versionText(top)))
-		if bestBundle == nil || top.Version.Compare(bestBundle.Version) > 0 || ch.Name == e.pkg.DefaultChannel && top.Version.Compare(bestBundle.Version) == 0 {
-			best, bestBundle = ch.Name, top
+		list = append(list, fmt.Sprintf("%s (%s)", name, versionText(b)))
+		if bestBundle == nil || b.Version.Compare(bestBundle.Version) > 0 || name == e.pkg.DefaultChannel && b.Version.Compare(bestBundle.Version) == 0 {
+			best, bestBundle = name, b
 		}
 	}
 	if len(list) == 0 {
-		x.say("What would qualify is in no channel: leave spec.source.catalog.channels out.")
-		x.add(suggestRemoval(fieldChannels, "to take bundles outside of channels too,"))
+		where := "no channel"
+		if e.req.constrained() {
+			where += " that has the upgrade edge too"
+		}
+		x.say("What would qualify is in %s: leave spec.source.catalog.channels out.", where)
+		x.add(suggestRemoval(fieldChannels, "to take every bundle and every edge into account,"))
 		return
 	}
 	x.say("What would qualify is in %s %s.", plural(len(list), "channel", "channels"), join(list, ", "))
@@ -142,7 +144,7 @@ func (c *entrant) explainNoMatchingVersion(x *explanation, dropped constraint) {
 	x.say("no bundle of package %q in catalog %s is in the range %q%s.", e.req.pkg, c.Name, e.req.version, e.req.wanted(byVersion))
 	if dropped&byChannels != 0 {
 		x.say("It would take another version and another channel than %s at once.", e.req.channelsText())
-		c.suggestChannels(x, bits)
+		c.suggestChannels(x, dropped)
 	}
 	// Prereleases that only their being one keeps out.
 	var held *catalog.Bundle
@@ -174,7 +176,7 @@ func (c *entrant) explainNoMatchingVersion(x *explanation, dropped constraint) {
 		x.add(suggestVersion(exact(list[0]), "to take the newest of them,"))
 		if dropped == byVersion && len(e.req.channels) > 0 {
 			if e.choose(e.without(byChannels)) >= 0 {
-				c.suggestChannels(x, e.without(byChannels))
+				c.suggestChannels(x, byChannels)
 			}
 		}
 	}

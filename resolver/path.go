@@ -58,7 +58,7 @@ func (e *evaluation) hops(name string, from *installedBundle, work *int) []int {
 				return
 			}
 			n := &c.Entries[i]
-			if n.Bundle < 0 || n.Name == name || !e.leads(n, name, from.versionOrNil()) {
+			if n.Bundle < 0 || !e.leads(n, name, from.versionOrNil()) {
 				continue
 			}
 			for j := n.Bundle; j < len(e.pkg.Bundles) && e.pkg.Bundles[j].Name == n.Name; j++ {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -174,7 +175,7 @@ var (
 	packageNames  = []string{"kiln", "kiln", "kiln", "kiln", "oven"}
 	channelNames  = []string{"stable", "fast", "slow"}
 	bundleNames   = []string{"b0", "b1", "b2", "b3", "b4", "b5"}
-	versionTexts  = []string{"1.0.0", "1.0.1", "1.1.0", "1.1.0-rc.1", "1.1.0+1", "1.1.0+2", "1.1.0+2.el9", "1.0.0+01", "2.0.0", "2.0.0-alpha", "2.1.0", "v1.0.0", ""}
+	versionTexts  = []string{"1.0.0", "1.0.0", "1.0.1", "1.0.1", "1.1.0", "1.1.0", "1.2.0", "1.3.0", "2.0.0", "1.1.0-rc.1", "1.1.0+1", "1.1.0+2", "1.1.0+2.el9", "1.0.0+01", "2.0.0", "2.0.0-alpha", "2.1.0", "v1.0.0", ""}
 	releaseTexts  = []string{"", "1", "2", "10", "2.el9", "01"}
 	skipRanges    = []string{"", "", "", ">=1.0.0 <1.1.0", "<2.0.0", ">1.0.0", "~1.0", ">=1.x <2", "=1.0.0"}
 	versionRanges = []string{"", "", "", "", "1.0.0", "1.1.0", "1.x", "*", ">=1.0.0", ">=1.1.0-0", "<2.0.0", "~1.0", "^1.0.1", "1.0.0 || 2.x", ">=2.0.0-0, <2.0.0", "1.1.0+2", "3.x", "!=1.1.0"}
@@ -182,23 +183,43 @@ var (
 	unreadable    = []string{"latest", "1.2.3-01", ">=|"}
 )
 
-func chance(t *rapid.T, percent int, label string) bool {
-	return rapid.IntRange(0, 99).Draw(t, label) < percent
+// below draws a number from 0 to n-1, each as likely as any: rapid's own ranges favour the small ones so much that few
+// of the worlds would hold anything.
+func below(t *rapid.T, label string, n int) int {
+	v := 0
+	for _, bit := range rapid.SliceOfN(rapid.Bool(), 10, 10).Draw(t, label) {
+		v *= 2
+		if bit {
+			v++
+		}
+	}
+	return v * n >> 10
 }
 
-func oneOf[T any](t *rapid.T, label string, list []T) T { return rapid.SampledFrom(list).Draw(t, label) }
+func chance(t *rapid.T, percent int, label string) bool { return below(t, label, 100) >= 100-percent }
+
+func oneOf[T any](t *rapid.T, label string, list []T) T { return list[below(t, label, len(list))] }
 
 func some[T any](t *rapid.T, label string, from []T, most int) []T {
 	var list []T
-	for range rapid.IntRange(0, most).Draw(t, label+" count") {
+	for range below(t, label+" count", most+1) {
 		list = append(list, oneOf(t, label, from))
 	}
 	return list
 }
 
+func distinct(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 func drawWorld(t *rapid.T) world {
 	var w world
-	for i := range rapid.IntRange(0, 4).Draw(t, "catalogs") {
+	catalogs := 1 + below(t, "catalogs", 4)
+	if chance(t, 3, "no catalogs") {
+		catalogs = 0
+	}
+	for i := range catalogs {
 		w.Catalogs = append(w.Catalogs, drawCatalog(t, fmt.Sprintf("cat-%c", 'a'+i)))
 	}
 	w.Ext = drawExtension(t, w)
@@ -210,22 +231,22 @@ func drawCatalog(t *rapid.T, name string) worldCatalog {
 		Name:        name,
 		Priority:    oneOf(t, "priority", []int32{0, 0, 0, 1, 1, -5, 100}),
 		Labels:      map[string]string{"tier": oneOf(t, "tier", []string{"gold", "silver"})},
-		Unavailable: chance(t, 6, "unavailable"),
-		Deleting:    chance(t, 6, "deleting"),
+		Unavailable: chance(t, 4, "unavailable"),
+		Deleting:    chance(t, 4, "deleting"),
 		NotServing:  chance(t, 10, "not serving"),
-		Missing:     chance(t, 18, "missing"),
+		Missing:     chance(t, 12, "missing"),
 		Outdated:    chance(t, 10, "outdated"),
 		Packages:    map[string]worldPackage{},
 	}
-	for _, p := range some(t, "package", packageNames, 2) {
+	for _, p := range append(some(t, "package", packageNames, 1), oneOf(t, "package", append([]string{"spare"}, packageNames...))) {
 		c.Packages[p] = drawPackage(t)
 	}
 	return c
 }
 
 func drawPackage(t *rapid.T) worldPackage {
-	p := worldPackage{Declared: chance(t, 90, "declared"), Default: oneOf(t, "default channel", append([]string{"gone"}, channelNames...))}
-	for _, name := range some(t, "bundle", bundleNames, 6) {
+	p := worldPackage{Declared: chance(t, 90, "declared"), Default: oneOf(t, "default channel", append([]string{"gone", "stable"}, channelNames...))}
+	for _, name := range distinct(some(t, "bundle", bundleNames, 8)) {
 		b := worldBundle{Name: name, Needs: chance(t, 8, "needs"), Modes: oneOf(t, "modes", []string{"", "", "AllNamespaces", "OwnNamespace"})}
 		if chance(t, 95, "has version") {
 			v := oneOf(t, "version", versionTexts)
@@ -239,7 +260,7 @@ func drawPackage(t *rapid.T) worldPackage {
 	}
 	for _, name := range some(t, "channel", channelNames, 3) {
 		ch := worldChannel{Name: name}
-		for range rapid.IntRange(0, 4).Draw(t, "entries") {
+		for range below(t, "entries", 6) {
 			e := worldEntry{Name: oneOf(t, "entry", bundleNames), SkipRange: oneOf(t, "skipRange", skipRanges)}
 			if chance(t, 50, "replaces") {
 				e.Replaces = oneOf(t, "replaced", bundleNames)
@@ -251,7 +272,7 @@ func drawPackage(t *rapid.T) worldPackage {
 		}
 		p.Channels = append(p.Channels, ch)
 	}
-	for range rapid.IntRange(-2, 3).Draw(t, "deprecations") {
+	for range max(0, below(t, "deprecations", 6)-2) {
 		d := worldDeprecation{Schema: oneOf(t, "deprecated", []string{"olm.package", "olm.channel", "olm.bundle", "olm.bundle", "olm.bundle"}), Message: oneOf(t, "message", []string{"", "gone soon"})}
 		switch d.Schema {
 		case "olm.channel":
@@ -277,7 +298,7 @@ func drawExtension(t *rapid.T, w world) worldExtension {
 	if chance(t, 50, "asks for channels") {
 		e.Channels = some(t, "channel asked for", append([]string{"nightly"}, channelNames...), 2)
 	}
-	switch rapid.IntRange(0, 11).Draw(t, "selector") {
+	switch below(t, "selector", 20) {
 	case 0:
 		e.Selector = &metav1.LabelSelector{}
 	case 1:
@@ -291,9 +312,9 @@ func drawExtension(t *rapid.T, w world) worldExtension {
 			e.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: "Like", Values: []string{"g"}}}}
 		}
 	}
-	switch rapid.IntRange(0, 9).Draw(t, "installed") {
+	switch below(t, "installed", 10) {
 	case 0, 1, 2, 3:
-		e.Installed = &ocv1.BundleMetadata{Name: oneOf(t, "installed bundle", bundleNames), Version: oneOf(t, "installed version", []string{"1.0.0", "1.0.0", "1.0.1", "1.1.0", "1.1.0+2", "2.0.0", "1.1.0-rc.1", "bad"})}
+		e.Installed = &ocv1.BundleMetadata{Name: oneOf(t, "installed bundle", bundleNames), Version: oneOf(t, "installed version", []string{"1.0.0", "1.0.0", "1.0.1", "1.1.0", "1.1.0+2", "2.0.0", "1.1.0-rc.1", "1.1.0-rc.1", "1.0.0", "bad"})}
 		if chance(t, 20, "installed release") {
 			r := oneOf(t, "release", []string{"", "1", "2", "2.el9", "01"})
 			e.Installed.Release = &r

@@ -31,7 +31,7 @@ func BenchmarkReview(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				r := httptest.NewRequest(http.MethodPost, Path+"?timeout=5s", bytes.NewReader(body))
+				r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, Path+"?timeout=5s", bytes.NewReader(body))
 				r.Header.Set("Content-Type", "application/json")
 				w := httptest.NewRecorder()
 				handler.ServeHTTP(w, r)

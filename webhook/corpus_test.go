@@ -21,7 +21,7 @@ func TestEveryCaseThroughAnAdmissionReview(t *testing.T) {
 	seen := map[resolver.Reason]bool{}
 	for _, c := range cases {
 		t.Run(c.File, func(t *testing.T) {
-			r := worldOf(t, c).review(t, c.ClusterExtension(), nil)
+			r := worldOf(t, c).review(t, c.ClusterExtension())
 			failed := c.Want.Outcome == resolver.OutcomeFailed
 			if want := !failed || (Policy{}).Failure(c.Want.Reason) != Deny; r.Allowed != want {
 				t.Fatalf("allowed: %v, warnings: %q", r.Allowed, r.Warnings)
@@ -51,7 +51,7 @@ func TestEveryCaseThroughAnAdmissionReview(t *testing.T) {
 	t.Run("an extension without a spec", func(t *testing.T) {
 		ext := loadCase(t, "select-by-name").ClusterExtension()
 		ext.Spec = ocv1.ClusterExtensionSpec{}
-		r := worldOf(t, loadCase(t, "select-by-name")).review(t, ext, nil)
+		r := worldOf(t, loadCase(t, "select-by-name")).review(t, ext)
 		if r.Allowed || r.Result.Reason != metav1.StatusReason(resolver.MissingCatalogSource) {
 			t.Errorf("allowed: %v, %+v", r.Allowed, r.Result)
 		}
@@ -60,7 +60,7 @@ func TestEveryCaseThroughAnAdmissionReview(t *testing.T) {
 	t.Run("an extension of which it is not known what is installed", func(t *testing.T) {
 		ext := loadCase(t, "select-by-name").ClusterExtension()
 		ext.Status.Conditions = []metav1.Condition{{Type: ocv1.TypeInstalled, Status: metav1.ConditionUnknown, Reason: "Failed"}}
-		r := worldOf(t, loadCase(t, "select-by-name")).review(t, ext, nil)
+		r := worldOf(t, loadCase(t, "select-by-name")).review(t, ext)
 		if !r.Allowed || !hasWarning(r, "olmgate: InstalledStateUnknown: ") {
 			t.Errorf("allowed: %v, %q", r.Allowed, r.Warnings)
 		}

@@ -74,7 +74,7 @@ func TestOnlyAPostOfJSONIsServed(t *testing.T) {
 		"JSON with charset": {http.MethodPost, "application/json; charset=utf-8", 400},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := httptest.NewRequest(tc.method, Path, strings.NewReader("{}"))
+			r := httptest.NewRequestWithContext(t.Context(), tc.method, Path, strings.NewReader("{}"))
 			r.Header.Set("Content-Type", tc.contentType)
 			w := httptest.NewRecorder()
 			e.ServeHTTP(w, r)
@@ -97,7 +97,7 @@ func TestTheDeadlineIsFourFifthsOfTheAPIServers(t *testing.T) {
 				left = time.Until(at)
 				return admission.Allowed("")
 			})}
-			r := httptest.NewRequest(http.MethodPost, Path+query, strings.NewReader(`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"u"}}`))
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, Path+query, strings.NewReader(`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"u"}}`))
 			r.Header.Set("Content-Type", "application/json")
 			e.ServeHTTP(httptest.NewRecorder(), r)
 			if left > want || left < want-time.Second/2 {

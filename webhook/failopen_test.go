@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -14,6 +15,11 @@ import (
 
 	"github.com/olmgate/olmgate/catalog"
 )
+
+// panicking is a log that fails.
+type panicking struct{ slog.Handler }
+
+func (panicking) Enabled(context.Context, slog.Level) bool { panic("secret") }
 
 // TestNothingButAVerdictDenies uses an extension that is denied when all goes well.
 func TestNothingButAVerdictDenies(t *testing.T) {
@@ -28,6 +34,10 @@ func TestNothingButAVerdictDenies(t *testing.T) {
 				w.options.Content = func(*ocv1.ClusterCatalog) catalog.Content { panic("secret") }
 			},
 			kind: "panic", warning: "olmgate: InternalError: admitted without a check: a panic, which olmgate's log holds",
+		},
+		"a panic after the judgement": {
+			world: func(_ *testing.T, w *world) { w.options.Log = slog.New(panicking{silent.Handler()}) },
+			kind:  "panic", warning: "admitted without a check: a panic",
 		},
 		"content that hangs": {
 			world: func(t *testing.T, w *world) {

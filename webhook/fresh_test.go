@@ -38,7 +38,7 @@ func TestADenialIsConfirmedWithAFreshList(t *testing.T) {
 			c := loadCase(t, tie)
 			w := worldOf(t, c)
 			tc.fresh(w)
-			r := w.review(t, c.ClusterExtension(), nil)
+			r := w.review(t, c.ClusterExtension())
 			if r.Allowed == tc.denied || !hasWarning(r, tc.warning) && tc.warning != "" {
 				t.Errorf("allowed: %v, %q", r.Allowed, r.Warnings)
 			}
@@ -52,7 +52,7 @@ func TestADenialIsConfirmedWithAFreshList(t *testing.T) {
 func TestAnAllowNeedsNoFreshList(t *testing.T) {
 	c := loadCase(t, "select-by-name")
 	w := worldOf(t, c)
-	if r := w.review(t, c.ClusterExtension(), nil); !r.Allowed || w.fresh.lists.Load() != 0 {
+	if r := w.review(t, c.ClusterExtension()); !r.Allowed || w.fresh.lists.Load() != 0 {
 		t.Errorf("allowed: %v, fresh lists: %d", r.Allowed, w.fresh.lists.Load())
 	}
 }

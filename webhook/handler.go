@@ -32,7 +32,15 @@ func NewHandler(o Options) (*Handler, error) {
 
 // Handle answers one request. It never denies for any reason but a failed verdict, and never takes longer than the
 // context's deadline, which Endpoint derives from the API server's; without one, than 80 % of the API server's default.
-func (h *Handler) Handle(ctx context.Context, req admission.Request) admission.Response {
+func (h *Handler) Handle(ctx context.Context, req admission.Request) (response admission.Response) {
+	// The judgement has a recovery of its own; this one is for what comes after it.
+	defer func() {
+		if p := recover(); p != nil {
+			a := failedOpen(errorPanic, fmt.Errorf("panic: %v", p))
+			h.Metrics.observeAnswer(a, 0)
+			response = a.response(&req)
+		}
+	}()
 	start := h.Now()
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -103,7 +111,7 @@ func (h *Handler) judge(ctx context.Context, req *admission.Request) answer {
 	}
 	d := decide(&v, h.Policy, h.Mode, spare)
 	if d.action == Deny {
-		v, d = h.confirm(ctx, ext, v, d)
+		v, d = h.confirm(ctx, ext, v)
 	}
 	a := judged(&v, d)
 	if spare != "" && d.spared == spare {

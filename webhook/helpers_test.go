@@ -169,17 +169,17 @@ func send(t testing.TB, h *Handler, req *admissionv1.AdmissionRequest) *admissio
 }
 
 func post(h *Handler, target string, body []byte) (int, []byte) {
-	r := httptest.NewRequest(http.MethodPost, target, bytes.NewReader(body))
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, target, bytes.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	(&Endpoint{Handler: h, Metrics: h.Metrics, Log: silent}).ServeHTTP(w, r)
 	return w.Code, w.Body.Bytes()
 }
 
-// review sends an extension through a handler of the world.
-func (w *world) review(t testing.TB, ext, old *ocv1.ClusterExtension) *admissionv1.AdmissionResponse {
+// review sends a new extension through a handler of the world.
+func (w *world) review(t testing.TB, ext *ocv1.ClusterExtension) *admissionv1.AdmissionResponse {
 	t.Helper()
-	return send(t, w.handler(t), request(t, ext, old))
+	return send(t, w.handler(t), request(t, ext, nil))
 }
 
 // checkResponse is what holds for every answer.

@@ -47,7 +47,7 @@ func (h *Handler) resolve(ext *ocv1.ClusterExtension, items []ocv1.ClusterCatalo
 
 // confirm resolves again with the ClusterCatalogs that the API server has now: informers lag, and a catalog created or
 // a priority raised a moment ago would make the denial wrong. When they cannot be listed, the denial becomes a warning.
-func (h *Handler) confirm(ctx context.Context, ext *ocv1.ClusterExtension, v resolver.Verdict, d decision) (resolver.Verdict, decision) {
+func (h *Handler) confirm(ctx context.Context, ext *ocv1.ClusterExtension, v resolver.Verdict) (resolver.Verdict, decision) {
 	items, err := h.fresh.get(ctx)
 	if err != nil {
 		h.Log.Warn("a denial could not be confirmed and becomes a warning", "extension", ext.Name, "error", err)

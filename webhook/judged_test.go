@@ -155,7 +155,7 @@ func policy(failures map[string]string) func(*Options) {
 
 func TestTheAuditAnnotationsOfAResolvedExtension(t *testing.T) {
 	c := loadCase(t, "select-by-name")
-	r := worldOf(t, c).review(t, c.ClusterExtension(), nil)
+	r := worldOf(t, c).review(t, c.ClusterExtension())
 	for key, want := range map[string]string{
 		AuditOutcome: string(resolver.OutcomeResolved), AuditReason: "Resolved", AuditRule: "Package", AuditMode: "Enforce",
 		AuditCatalog: *c.Want.Catalog, AuditBundle: *c.Want.Bundle, AuditBypass: "",

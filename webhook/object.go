@@ -16,22 +16,42 @@ const (
 	extensionKind  = "ClusterExtension"
 )
 
-// object is a ClusterExtension of which it is known whether it has a spec: the CRD lets one without any spec through.
+// object is what a review needs of a ClusterExtension. Only these fields are decoded: the rest, such as managedFields,
+// is most of an object, and nothing that olmgate does not judge by should be able to stop it.
 type object struct {
 	metav1.TypeMeta `json:",inline"`
-	Metadata        metav1.ObjectMeta           `json:"metadata"`
-	Spec            *ocv1.ClusterExtensionSpec  `json:"spec"`
-	Status          ocv1.ClusterExtensionStatus `json:"status"`
+	Metadata        struct {
+		Name              string            `json:"name"`
+		GenerateName      string            `json:"generateName"`
+		DeletionTimestamp *metav1.Time      `json:"deletionTimestamp"`
+		Annotations       map[string]string `json:"annotations"`
+	} `json:"metadata"`
+	// Spec is nil when there is none: the CRD lets such an object through.
+	Spec *struct {
+		Source ocv1.SourceConfig `json:"source"`
+	} `json:"spec"`
+	Status struct {
+		Install    *ocv1.ClusterExtensionInstallStatus `json:"install"`
+		Conditions []struct {
+			Type   string                 `json:"type"`
+			Status metav1.ConditionStatus `json:"status"`
+		} `json:"conditions"`
+	} `json:"status"`
 }
 
 // extension is the object as the resolver takes it.
 func (o *object) extension() *ocv1.ClusterExtension {
-	ext := &ocv1.ClusterExtension{TypeMeta: o.TypeMeta, ObjectMeta: o.Metadata, Status: o.Status}
-	if o.Spec != nil {
-		ext.Spec = *o.Spec
-	}
+	ext := &ocv1.ClusterExtension{TypeMeta: o.TypeMeta}
+	ext.Name = o.Metadata.Name
 	if ext.Name == "" {
-		ext.Name = ext.GenerateName
+		ext.Name = o.Metadata.GenerateName
+	}
+	if o.Spec != nil {
+		ext.Spec.Source = o.Spec.Source
+	}
+	ext.Status.Install = o.Status.Install
+	for _, c := range o.Status.Conditions {
+		ext.Status.Conditions = append(ext.Status.Conditions, metav1.Condition{Type: c.Type, Status: c.Status})
 	}
 	return ext
 }

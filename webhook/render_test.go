@@ -26,7 +26,7 @@ func TestWhatThePersonSees(t *testing.T) {
 				c := loadCase(t, file)
 				w := worldOf(t, c)
 				w.options.Mode = mode
-				got, err := yaml.Marshal(w.review(t, c.ClusterExtension(), nil))
+				got, err := yaml.Marshal(w.review(t, c.ClusterExtension()))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -17,7 +17,7 @@ func newCatalog(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "catalog",
 		Short: "Look into catalogs",
-		Args:  cobra.NoArgs,
+		Args:  knownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newCatalogLs(s), newCatalogShow(s))
@@ -89,9 +89,9 @@ func (s *screen) notes(c *resolver.Catalog) {
 		return
 	}
 	s.line()
-	s.line(s.paint(bold, printable(c.Name)))
+	s.line(s.paint(bold, oneLine(c.Name)))
 	for _, n := range c.Content.Index.Notes() {
-		s.para(2, n.Package+": ", dim, n.Message)
+		s.para(2, oneLine(n.Package)+": ", dim, n.Message)
 	}
 }
 
@@ -100,12 +100,7 @@ func newCatalogShow(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show PACKAGE",
 		Short: "Show a package in every catalog that has it",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("name one package")
-			}
-			return nil
-		},
+		Args:  one("package"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := flags.load(cmd.Context())
 			if err != nil {
@@ -124,8 +119,8 @@ func newCatalogShow(s streams) *cobra.Command {
 					}
 				}
 			}
-			if !found {
-				return fmt.Errorf("no catalog has package %q", args[0])
+			if !found && screen.err == nil {
+				return notShown(s, args[0], list)
 			}
 			return screen.err
 		},
@@ -134,9 +129,31 @@ func newCatalogShow(s streams) *cobra.Command {
 	return cmd
 }
 
+// notShown says that no catalog has a package, or that it cannot be known.
+func notShown(s streams, pkg string, list []resolver.Catalog) error {
+	var names, unread []string
+	for i := range list {
+		if x := list[i].Content.Index; x != nil {
+			for _, p := range x.Packages() {
+				names = append(names, p.Name)
+			}
+		} else {
+			unread = append(unread, fmt.Sprintf("%s (%s)", list[i].Name, state(&list[i])))
+		}
+	}
+	slices.Sort(names)
+	hint := didYouMean(similar(pkg, slices.Compact(names)))
+	if len(unread) > 0 {
+		s.say("package %q was not found, and it may be in a catalog that was not read: %s%s", pkg, strings.Join(unread, ", "), hint)
+		return status(exitUndecided)
+	}
+	s.say("no catalog has package %q%s", pkg, hint)
+	return status(exitFailed)
+}
+
 // pkg writes a package: its channels, then its bundles, the newest first.
 func (s *screen) pkg(c *resolver.Catalog, p *catalog.Package) {
-	s.line(s.paint(bold, printable(p.Name)), printable(fmt.Sprintf("  in catalog %s (priority %d, %s)", c.Name, c.Priority, state(c))))
+	s.line(s.paint(bold, oneLine(p.Name)), oneLine(fmt.Sprintf("  in catalog %s (priority %d, %s)", c.Name, c.Priority, state(c))))
 	deprecated := map[[2]string]string{}
 	for _, d := range p.Deprecations {
 		if d.Schema == catalog.SchemaPackage {

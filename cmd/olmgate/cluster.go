@@ -2,16 +2,22 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	ocv1 "github.com/operator-framework/operator-controller/api/v1"
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/olmgate/olmgate/catalog"
@@ -29,13 +35,18 @@ type catalogFlags struct {
 	ca  []string
 
 	cluster *genericclioptions.ConfigFlags
+	// flags are asked which of them were given.
+	flags *pflag.FlagSet
 }
 
-func (f *catalogFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.dir, "catalogs", "", "directory with ClusterCatalog manifests and catalog content, instead of a cluster")
+func (f *catalogFlags) add(to *pflag.FlagSet) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.StringVar(&f.dir, "catalogs", "", "`DIR` with ClusterCatalog manifests and catalog content, instead of a cluster")
 	flags.StringArrayVar(&f.byHand, "catalog", nil, "content of one catalog as `NAME=PATH`, a file or directory; can be repeated")
-	flags.StringVar(&f.url, "catalogd-url", "", "base URL of catalogd, when the API server's service proxy is not open to you")
-	flags.StringArrayVar(&f.ca, "catalogd-ca", nil, "PEM file or directory of CAs that sign catalogd's certificate; for --catalogd-url")
+	flags.StringVar(&f.url, "catalogd-url", "", "base `URL` of catalogd, when the API server's service proxy is not open to you")
+	flags.StringArrayVar(&f.ca, "catalogd-ca", nil, "`PATH` of a PEM file or directory with the CAs that sign catalogd's certificate; with --catalogd-url")
+	addSection(to, "Catalogs", flags)
+
 	f.cluster = &genericclioptions.ConfigFlags{
 		KubeConfig:  new(string),
 		Context:     new(string),
@@ -47,7 +58,44 @@ func (f *catalogFlags) add(flags *pflag.FlagSet) {
 		Insecure:    new(bool),
 		Timeout:     new(string),
 	}
-	f.cluster.AddFlags(flags)
+	cluster := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.cluster.AddFlags(cluster)
+	for name, text := range map[string]string{
+		"as":                       "`USER` to act as",
+		"certificate-authority":    "PEM `FILE` with the CA of the API server",
+		"cluster":                  "`NAME` of the cluster in the kubeconfig",
+		"context":                  "`NAME` of the context in the kubeconfig",
+		"insecure-skip-tls-verify": "do not check the API server's certificate: whoever is in between can read and change everything",
+		"kubeconfig":               "kubeconfig `FILE`; without it $KUBECONFIG, then ~/.kube/config",
+		"request-timeout":          "longest `TIME` to wait for one answer of the API server, such as 30s; 0 for no limit",
+		"server":                   "`URL` of the API server",
+		"token":                    "bearer `TOKEN` for the API server",
+	} {
+		cluster.Lookup(name).Usage = text
+	}
+	addSection(to, "Cluster", cluster)
+	f.flags = to
+}
+
+// check refuses flags that would have no effect, or another one than their user thinks.
+func (f *catalogFlags) check() error {
+	switch {
+	case f.flags.Changed("catalogs") && f.dir == "":
+		return errors.New(`--catalogs "" names no directory`)
+	case f.dir != "":
+		if info, err := os.Stat(f.dir); err != nil {
+			return unreadable(f.dir, err)
+		} else if !info.IsDir() {
+			return fmt.Errorf("--catalogs %s is a file, not a directory: give the content of one catalog by --catalog NAME=%s", f.dir, f.dir)
+		}
+	}
+	switch {
+	case f.url != "" && f.offline():
+		return errors.New("--catalogd-url is for the catalogs of a cluster, and --catalogs and --catalog take them from files: leave one out")
+	case len(f.ca) > 0 && f.url == "":
+		return errors.New("--catalogd-ca belongs to --catalogd-url: the API server's service proxy has no use for it")
+	}
+	return nil
 }
 
 // offline reports whether the catalogs come from files.
@@ -61,22 +109,47 @@ func newScheme() *runtime.Scheme {
 	return scheme
 }
 
+const orFiles = "for an answer without a cluster, give catalog files with --catalogs and extensions with -f"
+
 // client connects to the cluster that the flags name.
 func (f *catalogFlags) client() (client.Client, *rest.Config, error) {
-	config, err := f.cluster.ToRESTConfig()
+	loader := f.cluster.ToRawKubeConfigLoader()
+	config, err := loader.ClientConfig()
+	if raw, rawErr := loader.RawConfig(); err == nil && rawErr == nil && api.IsConfigEmpty(&raw) && *f.cluster.APIServer == "" && config.Host == noCluster {
+		return nil, nil, errors.New("no cluster to ask: there is no kubeconfig; name one with --kubeconfig or $KUBECONFIG; " + orFiles)
+	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("no cluster to ask: %w; name a kubeconfig with --kubeconfig, or catalog files with --catalogs", err)
+		return nil, nil, fmt.Errorf("no cluster to ask: %w; name a kubeconfig with --kubeconfig; %s", err, orFiles)
 	}
 	config.QPS = -1
 	c, err := client.New(config, client.Options{Scheme: newScheme()})
 	if err != nil {
-		return nil, nil, fmt.Errorf("connecting to the cluster at %s: %w; for an answer without a cluster, name catalog files with --catalogs", config.Host, err)
+		return nil, nil, fmt.Errorf("connecting to the cluster at %s: %w; %s", config.Host, err, orFiles)
 	}
 	return c, config, nil
 }
 
+// noCluster is where client-go looks for an API server when it knows of none.
+const noCluster = "http://localhost:8080"
+
+// clusterProblem adds what to do to an error of the API server.
+func clusterProblem(err error) error {
+	switch {
+	case apimeta.IsNoMatchError(err):
+		return fmt.Errorf("%w: OLM v1 is not installed there", err)
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("%w; kubectl get clusterextensions lists what is there", err)
+	case apierrors.ReasonForError(err) == metav1.StatusReasonUnknown:
+		return fmt.Errorf("%w; %s", err, orFiles)
+	}
+	return err
+}
+
 // load reads the catalogs, each once.
 func (f *catalogFlags) load(ctx context.Context) ([]resolver.Catalog, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
 	if f.offline() {
 		return f.loadFiles()
 	}
@@ -97,23 +170,22 @@ func (f *catalogFlags) loadFiles() ([]resolver.Catalog, error) {
 		return nil, err
 	}
 	list := make([]resolver.Catalog, len(found))
+	problems := make([]error, len(found))
 	var group errgroup.Group
 	group.SetLimit(2)
 	for i, o := range found {
 		group.Go(func() error {
 			content := catalog.Content{Problem: "there is no content file or directory for it"}
 			if o.Path != "" {
-				index, err := o.Load(catalog.Limits{})
-				if err != nil {
-					return fmt.Errorf("catalog %s: %w", o.Catalog.Name, err)
-				}
-				content = catalog.Content{Index: index}
+				content = catalog.Content{}
+				content.Index, problems[i] = o.Load(catalog.Limits{})
 			}
 			list[i] = resolver.NewOfflineCatalog(o.Catalog, content)
 			return nil
 		})
 	}
-	return list, group.Wait()
+	_ = group.Wait() // the problems are kept in the catalogs' order
+	return list, errors.Join(problems...)
 }
 
 func (f *catalogFlags) loadCluster(ctx context.Context) ([]resolver.Catalog, error) {
@@ -123,7 +195,7 @@ func (f *catalogFlags) loadCluster(ctx context.Context) ([]resolver.Catalog, err
 	}
 	var found ocv1.ClusterCatalogList
 	if err := c.List(ctx, &found); err != nil {
-		return nil, fmt.Errorf("listing the ClusterCatalogs at %s: %w", config.Host, err)
+		return nil, fmt.Errorf("listing the ClusterCatalogs at %s: %w", config.Host, clusterProblem(err))
 	}
 	from, err := source.Pick(source.Options{URL: f.url, Config: config, HTTPOptions: source.HTTPOptions{CA: f.ca}})
 	if err != nil {

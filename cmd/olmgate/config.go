@@ -13,7 +13,7 @@ func newConfig(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Write out or check the configuration of olmgate serve",
-		Args:  cobra.NoArgs,
+		Args:  knownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{
@@ -31,17 +31,12 @@ func newConfig(s streams) *cobra.Command {
 	}, &cobra.Command{
 		Use:   "check FILE",
 		Short: "Say what is wrong in a configuration file",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("name one file")
-			}
-			return nil
-		},
+		Args:  one("file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if _, err := loadConfig(args[0]); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(s.out, "%s is a valid configuration\n", printable(args[0]))
+			_, err := fmt.Fprintf(s.out, "%s is a valid configuration\n", oneLine(args[0]))
 			return err
 		},
 	})

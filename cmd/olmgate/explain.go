@@ -15,7 +15,12 @@ func newExplain(s streams) *cobra.Command {
 		Short: "Explain a reason or note, or list all of them",
 		Example: `  olmgate explain
   olmgate explain AmbiguousCatalogs`,
-		Args:              cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("olmgate explain takes one reason, or none to list all of them, not %d", len(args))
+			}
+			return nil
+		},
 		ValidArgsFunction: cobra.FixedCompletions(docs.ReasonNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {
 			screen := newScreen(s.out)
@@ -29,7 +34,7 @@ func newExplain(s streams) *cobra.Command {
 			}
 			r, ok := docs.Reason(args[0])
 			if !ok {
-				return fmt.Errorf("unknown reason %q: olmgate explain lists them%s", args[0], didYouMean(args[0]))
+				return fmt.Errorf("unknown reason %q: olmgate explain lists all of them%s", args[0], didYouMean(similar(args[0], docs.ReasonNames())))
 			}
 			screen.line(screen.paint(bold, r.Name))
 			screen.line()
@@ -37,14 +42,4 @@ func newExplain(s streams) *cobra.Command {
 			return screen.err
 		},
 	}
-}
-
-// didYouMean finds a reason that differs in case or begins alike.
-func didYouMean(got string) string {
-	for _, name := range docs.ReasonNames() {
-		if strings.EqualFold(name, got) || len(got) >= 4 && strings.HasPrefix(strings.ToLower(name), strings.ToLower(got)) {
-			return "; did you mean " + name + "?"
-		}
-	}
-	return ""
 }

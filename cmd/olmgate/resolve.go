@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 
 	ocv1 "github.com/operator-framework/operator-controller/api/v1"
@@ -42,11 +44,19 @@ Exit status: 0 all resolved, 1 some failed, 2 wrong usage or unreadable input, 3
   kubectl get clusterextensions -o yaml | olmgate resolve -f -`,
 		RunE: func(cmd *cobra.Command, names []string) error { return o.run(cmd.Context(), s, names) },
 	}
-	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "file or directory with ClusterExtensions, - for standard input; can be repeated")
-	cmd.Flags().StringVar(&o.rule, "rule", string(resolver.RulePackage), "selection rule: Package, or Bundle as operator-controller 1.0 to 1.11 selects")
-	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "output format: text, json or yaml")
+	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "`FILE` or directory with ClusterExtensions, - for standard input; can be repeated")
+	cmd.Flags().StringVar(&o.rule, "rule", string(resolver.RulePackage), "selection `RULE`: Package, or Bundle as operator-controller 1.0 to 1.11 selects")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "output `FORMAT`: text, json or yaml")
 	cmd.Flags().BoolVar(&o.explain, "explain", false, "print how each answer came about")
 	o.catalogs.add(cmd.Flags())
+	for flag, values := range map[string][]string{
+		"rule":   {string(resolver.RulePackage), string(resolver.RuleBundle)},
+		"output": {"text", "json", "yaml"},
+	} {
+		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+			panic(err) // cannot be: the flags were just added
+		}
+	}
 	return cmd
 }
 
@@ -55,19 +65,19 @@ func (o *resolveOptions) run(ctx context.Context, s streams, names []string) err
 	if err != nil {
 		return err
 	}
-	print, err := printer(o.output, o.explain)
+	write, err := printer(o.output, o.explain)
 	if err != nil {
 		return err
 	}
+	if err := o.catalogs.check(); err != nil {
+		return err
+	}
 	if len(names) == 0 && len(o.files) == 0 {
-		return errors.New("nothing to resolve: name extensions of the cluster, or files with -f")
+		return errors.New("nothing to resolve: name ClusterExtensions of the cluster, or files with -f; see olmgate resolve --help")
 	}
 	extensions, err := o.extensions(ctx, s, names)
 	if err != nil {
 		return err
-	}
-	if len(extensions) == 0 {
-		return fmt.Errorf("%w: looked in %s", errNoExtensions, strings.Join(o.files, ", "))
 	}
 	catalogs, err := o.catalogs.load(ctx)
 	if err != nil {
@@ -76,14 +86,14 @@ func (o *resolveOptions) run(ctx context.Context, s streams, names []string) err
 	var verdicts []resolver.Verdict
 	for _, e := range extensions {
 		if !resolver.Judges(e.object) {
-			fmt.Fprintf(s.err, "olmgate: %s\n", printable(fmt.Sprintf("%s has sourceType %q, which is not olmgate's to judge", e.object.Name, e.object.Spec.Source.SourceType)))
+			s.say("%s has sourceType %q, which is not olmgate's to judge", oneLine(e.object.Name), e.object.Spec.Source.SourceType)
 			continue
 		}
 		v := resolver.Resolve(e.object, catalogs, rule)
 		v.Location = e.at
 		verdicts = append(verdicts, v)
 	}
-	if err := print(s.out, verdicts); err != nil {
+	if err := write(s.out, verdicts); err != nil {
 		return fmt.Errorf("writing the answer: %w", err)
 	}
 	return exitOf(verdicts)
@@ -91,15 +101,27 @@ func (o *resolveOptions) run(ctx context.Context, s streams, names []string) err
 
 // extensions are those of the files, in their order, then the named ones.
 func (o *resolveOptions) extensions(ctx context.Context, s streams, names []string) ([]extension, error) {
-	r := &reader{in: s.in, warn: func(format string, args ...any) {
-		fmt.Fprintf(s.err, "olmgate: warning: %s\n", printable(fmt.Sprintf(format, args...)))
-	}}
+	for _, name := range names {
+		if _, err := os.Stat(name); err == nil && manifestName(name) {
+			return nil, fmt.Errorf("%s is a file, and arguments are names of ClusterExtensions in the cluster: write -f %s", name, name)
+		}
+	}
+	if i := slices.Index(o.files, "-"); i >= 0 && slices.Contains(o.files[i+1:], "-") {
+		return nil, errors.New("standard input can be read once: write -f - once")
+	}
+	r := &reader{in: s.in}
 	for _, f := range o.files {
 		if err := r.read(f); err != nil {
 			return nil, err
 		}
 	}
+	for _, w := range r.warnings {
+		s.say("warning: %v", w)
+	}
 	if len(names) == 0 {
+		if len(r.found) == 0 {
+			return nil, r.nothing(o.files)
+		}
 		return r.found, nil
 	}
 	c, config, err := o.catalogs.client()
@@ -109,7 +131,7 @@ func (o *resolveOptions) extensions(ctx context.Context, s streams, names []stri
 	for _, name := range names {
 		ext := &ocv1.ClusterExtension{}
 		if err := c.Get(ctx, types.NamespacedName{Name: name}, ext); err != nil {
-			return nil, fmt.Errorf("reading ClusterExtension %s at %s: %w", name, config.Host, err)
+			return nil, fmt.Errorf("reading ClusterExtension %s at %s: %w", name, config.Host, clusterProblem(err))
 		}
 		r.found = append(r.found, extension{object: ext})
 	}

@@ -32,17 +32,20 @@ func printText(w io.Writer, verdicts []resolver.Verdict, explain bool) error {
 
 // verdict writes one verdict: what, from where, and what to do about it.
 func (s *screen) verdict(v *resolver.Verdict, explain bool) {
-	name := printable(v.Extension)
+	name := s.paint(bold, oneLine(v.Extension))
+	if v.Extension == "" {
+		name = s.paint(dim, "(no name)")
+	}
 	if v.Location != nil {
-		name += s.paint(dim, printable(fmt.Sprintf("  %s:%d", v.Location.File, v.Location.Line)))
+		name += s.paint(dim, oneLine(fmt.Sprintf("  %s:%d", v.Location.File, v.Location.Line)))
 	}
 	switch v.Outcome {
 	case resolver.OutcomeResolved:
-		s.line(s.paint(green, "resolved  "), s.paint(bold, name))
+		s.line(s.paint(green, "resolved  "), name)
 	case resolver.OutcomeFailed:
-		s.line(s.paint(red, "failed    "), s.paint(bold, name), "  ", s.paint(red, string(v.Reason)))
+		s.line(s.paint(red, "failed    "), name, "  ", s.paint(red, string(v.Reason)))
 	default:
-		s.line(s.paint(yellow, "undecided "), s.paint(bold, name), "  ", s.paint(yellow, string(v.Reason)))
+		s.line(s.paint(yellow, "undecided "), name, "  ", s.paint(yellow, string(v.Reason)))
 	}
 	s.para(10, "", "", v.Message)
 	if v.Field != "" {

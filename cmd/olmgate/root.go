@@ -45,8 +45,14 @@ func run(ctx context.Context, args []string, s streams) int {
 	case errors.As(err, &code):
 		return int(code)
 	}
-	fmt.Fprintf(s.err, "olmgate: %s\n", printable(err.Error()))
+	s.say("%v", err)
 	return exitUsage
+}
+
+// say tells a person something beside the answer.
+func (s streams) say(format string, args ...any) {
+	text := strings.TrimSpace(printable(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(s.err, "olmgate: %s\n", strings.ReplaceAll(text, "\n", "\n  "))
 }
 
 func newRoot(s streams) *cobra.Command {
@@ -58,12 +64,36 @@ olmgate answers what an OLM v1 ClusterExtension resolves to, with the same input
 moment of kubectl apply, as an admission webhook, and on the command line, with a cluster or with catalog files.`),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(usage)
 	root.AddCommand(newServe(s), newResolve(s), newExplain(s), newCatalog(s), newConfig(s), newVersion(s))
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Short, c.Long = "Show the help of a command", ""
+			c.Run, c.RunE = nil, help
+		case "completion":
+			c.Short, c.Long = "Write a script that completes command lines in a shell", ""
+			c.Args, c.RunE = knownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 	return root
+}
+
+// help shows the help of a command; cobra's own says nothing of a command that is not there.
+func help(cmd *cobra.Command, args []string) error {
+	about, rest, err := cmd.Root().Find(args)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return knownCommand(about, rest)
+	}
+	about.InitDefaultHelpFlag()
+	return about.Help()
 }

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
+	"os/signal"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -83,6 +86,10 @@ func (o *serveOptions) run(ctx context.Context, s streams) error {
 		return err
 	}
 	log.Info("starting", "version", versionText(), "rule", conf.Rule, "mode", conf.Mode, "address", conf.Webhook.BindAddress)
+	// After the first signal the reviews that run are finished; a second one ends the process at once.
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
 	if err := mgr.Start(ctx); err != nil {
 		return fmt.Errorf("running: %w", err)
 	}

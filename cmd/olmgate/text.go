@@ -4,20 +4,25 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/term"
 )
 
-// printable replaces what a terminal would take as a command: text comes from files and catalogs.
+// printable replaces what a terminal would take as a command, and what changes the look of the text around it, such as
+// marks that turn the direction of writing: text comes from files and catalogs.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError {
+		if r != '\n' && !unicode.IsPrint(r) || r == utf8.RuneError {
 			return ' '
 		}
 		return r
 	}, s)
 }
+
+// oneLine is printable text without line breaks, for names, which could pretend to be other lines of the output.
+func oneLine(s string) string { return strings.ReplaceAll(printable(s), "\n", " ") }
 
 // screen writes text for people: coloured and wrapped to the width when the writer is a terminal, plain otherwise.
 type screen struct {
@@ -54,7 +59,7 @@ func (s *screen) paint(colour, text string) string {
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }
 
-// line writes one line that is not wrapped.
+// line writes one line that is not wrapped. Its parts are printable.
 func (s *screen) line(parts ...string) {
 	s.write(strings.TrimRight(strings.Join(parts, ""), " ") + "\n")
 }
@@ -63,11 +68,10 @@ func (s *screen) line(parts ...string) {
 func (s *screen) para(indent int, label, colour, text string) {
 	first := strings.Repeat(" ", indent) + s.paint(colour, label)
 	rest := strings.Repeat(" ", indent+utf8.RuneCountInString(label))
-	for i, l := range wrap(printable(text), s.width-len(rest)) {
-		if i == 0 {
-			s.write(first + l + "\n")
-		} else {
-			s.write(rest + l + "\n")
+	for _, line := range strings.Split(strings.TrimSpace(printable(text)), "\n") {
+		for _, l := range wrap(line, s.width-len(rest)) {
+			s.line(first, l)
+			first = rest
 		}
 	}
 }
@@ -102,6 +106,9 @@ func wrap(text string, width int) []string {
 func (s *screen) table(indent int, rows [][]string) {
 	var widths []int
 	for _, row := range rows {
+		for i := range row {
+			row[i] = oneLine(row[i])
+		}
 		for i, cell := range row {
 			if i >= len(widths) {
 				widths = append(widths, 0)
@@ -112,7 +119,7 @@ func (s *screen) table(indent int, rows [][]string) {
 	for n, row := range rows {
 		line := strings.Repeat(" ", indent)
 		for i, cell := range row {
-			line += printable(cell)
+			line += cell
 			if i < len(row)-1 {
 				line += strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2)
 			}

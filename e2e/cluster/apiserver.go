@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/olmgate/olmgate/e2e/sandbox"
@@ -24,6 +25,10 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 		return err
 	}
 	client, err := c.adminClient()
+	if err != nil {
+		return err
+	}
+	audit, err := c.auditFlags()
 	if err != nil {
 		return err
 	}
@@ -48,7 +53,7 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 	c.apiserver, err = c.StartProcess(ctx, ProcessSpec{
 		Name:         "kube-apiserver",
 		Path:         c.tool("kube-apiserver"),
-		Args:         append(args, c.options.APIServerFlags...),
+		Args:         slices.Concat(args, audit, c.options.APIServerFlags),
 		Ready:        URLReady(client, "https://"+APIAddress+"/readyz"),
 		ReadyTimeout: apiReadyTimeout,
 	})

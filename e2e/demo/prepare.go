@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 
 	"github.com/olmgate/olmgate/e2e/cluster"
-	"github.com/olmgate/olmgate/e2e/tools"
+	"github.com/olmgate/olmgate/e2e/gate"
 )
 
 // Variables that carry what prepare found into the sandbox.
@@ -20,18 +19,17 @@ const (
 // prepare runs outside the sandbox: it builds what is missing.
 func (d *demo) prepare() error {
 	ctx := context.Background()
-	root, err := tools.ModuleRoot()
-	if err != nil {
-		return err
-	}
 	if err := cluster.Prepare(ctx, os.Stderr, true); err != nil {
 		return err
 	}
+	var err error
 	if d.manifests == "" {
-		d.manifests = filepath.Join(root, "manifests", "base")
+		if d.manifests, err = gate.Manifests(); err != nil {
+			return err
+		}
 	}
 	if d.binary == "" {
-		if d.binary, err = buildOlmgate(ctx, root); err != nil {
+		if d.binary, err = gate.Build(ctx); err != nil {
 			return err
 		}
 	}
@@ -48,20 +46,4 @@ func (d *demo) prepare() error {
 		}
 	}
 	return nil
-}
-
-func buildOlmgate(ctx context.Context, root string) (string, error) {
-	cache, err := tools.CacheDir()
-	if err != nil {
-		return "", err
-	}
-	binary := filepath.Join(cache, "demo-olmgate")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/olmgate")
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("building olmgate: %w", err)
-	}
-	return binary, nil
 }

@@ -12,26 +12,30 @@ import (
 
 const answerTimeout = 30 * time.Second
 
-// probe asks for a package that no catalog has.
+// probe has a selector that the CRD lets through and nobody can read: it is refused whatever catalogs there are.
 const probe = `
 apiVersion: olm.operatorframework.io/v1
 kind: ClusterExtension
 metadata: {name: olmgate-e2e-probe}
 spec:
   namespace: default
-  source: {sourceType: Catalog, catalog: {packageName: no-such-package-olmgate-e2e}}
+  source:
+    sourceType: Catalog
+    catalog:
+      packageName: olmgate-e2e-probe
+      selector: {matchExpressions: [{key: probe, operator: Unreadable}]}
 `
 
 // WaitAnswering waits until the API server refuses a ClusterExtension on
-// olmgate's word: until then its copy of the webhook's configuration may be old,
-// or olmgate may not know the catalogs yet. Nothing is stored.
+// olmgate's word: until then its copy of the webhook's configuration may be old.
+// Nothing is stored.
 func (g *Gate) WaitAnswering(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	err := cluster.Poll(ctx, func(ctx context.Context) error {
 		_, stderr, err := g.cluster.Kubectl(ctx, []byte(probe), "create", "--dry-run=server", "-f", "-")
 		if err == nil {
-			return errors.New("a ClusterExtension for a package that does not exist was admitted: " + stderr)
+			return errors.New("a ClusterExtension that cannot be read was admitted: " + stderr)
 		}
 		if !strings.Contains(stderr, `"`+WebhookName+`" denied the request`) {
 			return err

@@ -6,8 +6,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/olmgate/olmgate/e2e/cluster"
 )
@@ -27,9 +29,12 @@ const (
 	healthPort  = 8081
 )
 
+// stopGrace is the grace period of the Deployment.
+const stopGrace = 40 * time.Second
+
 // Options describe the webhook to start.
 type Options struct {
-	// Binary is the olmgate program.
+	// Binary is the olmgate program; empty: the one that Build made.
 	Binary string
 	// Manifests is a kustomization to apply first; empty: none.
 	Manifests string
@@ -39,6 +44,8 @@ type Options struct {
 	Name string
 	// Args are added to the command line.
 	Args []string
+	// Beside leaves the endpoints of the Service as they are: the process runs beside the one that they lead to.
+	Beside bool
 }
 
 // Gate is a running webhook.
@@ -60,6 +67,9 @@ func Start(ctx context.Context, c *cluster.Cluster, options Options) (*Gate, err
 	if options.Name == "" {
 		options.Name = "olmgate"
 	}
+	if options.Binary == "" {
+		options.Binary = os.Getenv(binaryEnv)
+	}
 	if options.Manifests != "" {
 		if _, _, err := c.Kubectl(ctx, nil, "apply", "--server-side", "-k", options.Manifests); err != nil {
 			return nil, fmt.Errorf("applying olmgate's manifests: %w", err)
@@ -69,8 +79,10 @@ func Start(ctx context.Context, c *cluster.Cluster, options Options) (*Gate, err
 	if err != nil {
 		return nil, err
 	}
-	if err := expose(ctx, c, account, options.IP); err != nil {
-		return nil, err
+	if !options.Beside {
+		if err := Expose(ctx, c, options.IP); err != nil {
+			return nil, err
+		}
 	}
 	g, err := run(ctx, c, account, options)
 	if err != nil {
@@ -82,8 +94,16 @@ func Start(ctx context.Context, c *cluster.Cluster, options Options) (*Gate, err
 	return g, nil
 }
 
-// expose sends every port of the Service to the process.
-func expose(ctx context.Context, c *cluster.Cluster, account string, ips ...string) error {
+// Stop ends the process as a deleted pod's is ended, and reports whether it went by itself. The Service goes on leading
+// to its address.
+func (g *Gate) Stop() bool { return g.Process.Terminate(stopGrace) }
+
+// Expose makes the Service lead to the processes at these addresses.
+func Expose(ctx context.Context, c *cluster.Cluster, ips ...string) error {
+	account, err := serviceAccount(ctx, c)
+	if err != nil {
+		return err
+	}
 	names, _, err := c.Kubectl(ctx, nil, "get", "service", Service, "--namespace="+Namespace,
 		"-o", `jsonpath={range .spec.ports[*]}{.name}={.port}{"\n"}{end}`)
 	if err != nil {

@@ -23,8 +23,9 @@ import (
 var skip string
 
 // Main runs a package's tests in a sandbox; TestMain passes its result to
-// os.Exit.
-func Main(m *testing.M) int {
+// os.Exit. What the tests need to be built or fetched is prepared before, outside
+// of the sandbox.
+func Main(m *testing.M, prepare ...func(context.Context) error) int {
 	flag.Parse()
 	if testing.Short() {
 		skip = "not with -short"
@@ -33,7 +34,16 @@ func Main(m *testing.M) int {
 	config := sandbox.Config{
 		Hosts: cluster.Hosts(),
 		Prepare: func() error {
-			return cluster.Prepare(context.Background(), os.Stderr, sandbox.Required())
+			ctx := context.Background()
+			if err := cluster.Prepare(ctx, os.Stderr, sandbox.Required()); err != nil {
+				return err
+			}
+			for _, step := range prepare {
+				if err := step(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 	}
 	code, err := sandbox.Run(config, func() int {

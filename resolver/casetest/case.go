@@ -30,7 +30,9 @@ type Case struct {
 	Catalogs  map[string]Catalog   `json:"catalogs"`
 	Extension ocv1.CatalogFilter   `json:"extension"`
 	Installed *ocv1.BundleMetadata `json:"installed"`
-	Want      Want                 `json:"want"`
+	// InstalledUnknown is condition Installed being Unknown, as when operator-controller has unset the status.
+	InstalledUnknown bool `json:"installedUnknown"`
+	Want             Want `json:"want"`
 
 	// File is the file's name without .yaml; it is also the extension's name.
 	File string `json:"-"`
@@ -123,6 +125,9 @@ func (c Case) ClusterExtension() *ocv1.ClusterExtension {
 	}
 	if c.Installed != nil {
 		ext.Status.Install = &ocv1.ClusterExtensionInstallStatus{Bundle: *c.Installed}
+	}
+	if c.InstalledUnknown {
+		ext.Status.Conditions = []metav1.Condition{{Type: "Installed", Status: metav1.ConditionUnknown, Reason: "Case", LastTransitionTime: metav1.NewTime(time.Unix(1_700_000_000, 0).UTC())}}
 	}
 	return ext
 }
