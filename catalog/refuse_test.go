@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -152,5 +153,25 @@ func TestWhatIsOddButReadableIsTaken(t *testing.T) {
 				t.Errorf("%q is missing in\n%s", c.has, got)
 			}
 		})
+	}
+}
+
+// TestEveryByteInAStringIsJudged puts every byte at every place of a string that is longer than what is looked at in
+// one step.
+func TestEveryByteInAStringIsJudged(t *testing.T) {
+	const before, length = `{"schema":"x","a":"`, 40
+	for c := range 256 {
+		for at := range length {
+			inside := bytes.Repeat([]byte{'z'}, length)
+			inside[at] = byte(c)
+			text := append(append([]byte(before), inside...), `"}`...)
+			_, err := Read(bytes.NewReader(text), Limits{})
+			if want := json.Valid(text); (err == nil) != want {
+				t.Fatalf("byte %#x at %d: %v, encoding/json takes it: %v", c, at, err, want)
+			}
+			if c < 0x20 {
+				wantError(t, err, "", int64(len(before)+at), "control character")
+			}
+		}
 	}
 }

@@ -85,6 +85,10 @@ func (s *scanner) str(i int) int {
 		case '"':
 			return i + 1
 		case '\\':
+			if i+1 < len(b) && simpleEscape[b[i+1]] {
+				i += 2
+				continue
+			}
 			if i = s.escape(i); i < 0 {
 				return i
 			}
@@ -94,16 +98,16 @@ func (s *scanner) str(i int) int {
 	}
 }
 
+// simpleEscape are the bytes that make an escape of two with a backslash before them.
+var simpleEscape = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+
 // escape skips one escape sequence; b[i] is its backslash.
 func (s *scanner) escape(i int) int {
 	b := s.b
 	if i+1 >= len(b) {
 		return short
 	}
-	switch b[i+1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return i + 2
-	case 'u':
+	if b[i+1] == 'u' {
 		for j := i + 2; j < i+6; j++ {
 			if j >= len(b) {
 				return short

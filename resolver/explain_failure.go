@@ -173,7 +173,7 @@ func (c *entrant) explainNoMatchingVersion(x *explanation, dropped constraint) {
 	}
 	x.say("The nearest %s.", plural(len(texts), "version is ", "versions are ")+strings.Join(texts, ", "))
 	if len(list) > 0 {
-		x.add(suggestVersion(exact(list[0]), "to take the newest of them,"))
+		x.add(suggestVersion(exact(list[0]), plural(len(list), "to take that one,", "to take the newest of them,")))
 		if dropped == byVersion && len(e.req.channels) > 0 {
 			if e.choose(e.without(byChannels)) >= 0 {
 				c.suggestChannels(x, byChannels)

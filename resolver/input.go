@@ -5,7 +5,6 @@ import (
 
 	ocv1 "github.com/operator-framework/operator-controller/api/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/olmgate/olmgate/catalog"
 )
@@ -60,8 +59,8 @@ func NewCatalog(cc *ocv1.ClusterCatalog, content catalog.Content) Catalog {
 // NewOfflineCatalog describes a ClusterCatalog manifest. Without a Serving condition it counts as serving.
 func NewOfflineCatalog(cc *ocv1.ClusterCatalog, content catalog.Content) Catalog {
 	c := NewCatalog(cc, content)
-	if cond := meta.FindStatusCondition(cc.Status.Conditions, ocv1.TypeServing); cond == nil || cond.Status == metav1.ConditionUnknown {
-		c.Serving = cond == nil
+	if meta.FindStatusCondition(cc.Status.Conditions, ocv1.TypeServing) == nil {
+		c.Serving = true
 	}
 	return c
 }

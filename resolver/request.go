@@ -88,7 +88,7 @@ func parse(ext *ocv1.ClusterExtension) (*request, *fault) {
 		c, err := mm.NewConstraint(r.version)
 		if err != nil {
 			return nil, &fault{InvalidVersionRange, fieldVersion,
-				fmt.Sprintf("the version range %q cannot be read: %v. Ranges look like 1.2.3, >=1.2.0 <2.0.0, ~1.2, ^1.2.0, 1.x or 1.2.x || 2.x.", r.version, err), nil}
+				fmt.Sprintf("%s %q cannot be read as a version range. Ranges look like 1.2.3, >=1.2.0 <2.0.0, ~1.2, ^1.2.0, 1.x or 1.2.x || 2.x; numbers have no leading zeros.", fieldVersion, r.version), nil}
 		}
 		r.inRange = c
 	}

@@ -104,7 +104,7 @@ func (a answer) is() string {
 // maxMessage bounds a message, in bytes: names come from catalogs that cannot be trusted.
 const maxMessage = 4096
 
-// clean makes a message one line of printable text of bounded size.
+// clean makes a message one line of printable text of bounded size. What catalogs say often ends with a line break.
 func clean(s string) string {
 	if len(s) > maxMessage {
 		cut := maxMessage
@@ -115,12 +115,12 @@ func clean(s string) string {
 	}
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c >= 0x7f {
-			return strings.Map(func(r rune) rune {
+			return strings.TrimRight(strings.Map(func(r rune) rune {
 				if r < 0x20 || r >= 0x7f && r < 0xa0 || r == utf8.RuneError || r == 0x2028 || r == 0x2029 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
 					return ' '
 				}
 				return r
-			}, s)
+			}, s), " ")
 		}
 	}
 	return s

@@ -17,6 +17,9 @@ const (
 	maxFailurePieces = 3
 )
 
+// continued begins a warning that goes on with the text of the one before.
+const continued = ellipsis + " "
+
 // warn is one warning of olmgate's form: prefix, reason and text, cleaned and cut.
 func warn(reason resolver.Reason, text string) string {
 	return cut(fmt.Sprintf("olmgate: %s: %s", reason, clean(text)), maxWarningLength)
@@ -51,7 +54,11 @@ func failureWarnings(v *resolver.Verdict, d decision) []string {
 	}
 	prefix := fmt.Sprintf("olmgate: %s: ", v.Reason)
 	var out []string
-	for _, piece := range split(text, maxWarningLength-utf8.RuneCountInString(prefix), maxFailurePieces) {
+	room := maxWarningLength - utf8.RuneCountInString(prefix) - utf8.RuneCountInString(continued)
+	for i, piece := range split(text, room, maxFailurePieces) {
+		if i > 0 {
+			piece = continued + piece
+		}
 		out = append(out, prefix+piece)
 	}
 	for _, s := range v.Suggestions {

@@ -35,6 +35,10 @@ func (b ByHand) check() error {
 	if info.IsDir() {
 		return nil
 	}
+	if !info.Mode().IsRegular() {
+		// It is read twice, first to see what it is; opening a pipe that nobody writes to would wait for ever.
+		return fmt.Errorf("content of catalog %q: %s is not a regular file: write its content to a file first", b.Name, b.Path)
+	}
 	if found := sniff(b.Path); found.class == classManifest {
 		return fmt.Errorf("content of catalog %q: %s holds manifests, not a File-Based Catalog: give its directory by --catalogs", b.Name, b.Path)
 	}

@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"sort"
 	"strings"
@@ -22,6 +23,10 @@ import (
 // ClusterCatalog manifest or named like a catalog; of nested ones, the outermost is. Manifests inside are not looked for.
 //
 // What could mean two things is an error that names both files: two manifests of one name, two contents of one name.
+// A file without a single byte is the content of an empty catalog, as is likely when whatever should write it has
+// failed: it must not be missing from the answer unseen. A pipe is an error.
+//
+// An empty directory has no catalogs, and none are returned; it is an error when there is none in another.
 func Discover(dir string, byHand ...ByHand) ([]Offline, error) {
 	s := search{manifests: map[string]found{}, contents: map[string]string{}, hand: map[string]bool{}}
 	for _, b := range byHand {
@@ -41,6 +46,9 @@ func Discover(dir string, byHand ...ByHand) ([]Offline, error) {
 	}
 	all := s.offline()
 	if len(all) == 0 {
+		if list, err := os.ReadDir(dir); err == nil && len(list) == 0 {
+			return nil, nil
+		}
 		return nil, fmt.Errorf("no catalog below %s: looked for ClusterCatalog manifests (.yaml, .json), for NAME.jsonl, .json or .yaml with a File-Based Catalog, also with .gz or .zst behind it, and for directories of such files", dir)
 	}
 	return all, nil
@@ -142,7 +150,7 @@ func (s *search) takeContent(f *entry) error {
 	switch {
 	case f.found.class == classManifest:
 		return nil
-	case f.found.class == classFBC, s.named(f.name):
+	case f.found.class == classFBC, f.found.class == classEmpty, s.named(f.name):
 		return s.content(f)
 	case f.found.class == classBroken:
 		return fmt.Errorf("neither a manifest nor content: %w", f.found.err)
@@ -173,7 +181,7 @@ func (s *search) content(e *entry) error {
 func (s *search) offline() []Offline {
 	var all []Offline
 	for name, m := range s.manifests {
-		all = append(all, Offline{Catalog: m.cc, Manifest: m.file, Path: s.contents[name]})
+		all = append(all, Offline{Catalog: m.cc, Manifest: m.file, Path: s.contents[name], ByHand: s.hand[name]})
 	}
 	for name, path := range s.contents {
 		if _, described := s.manifests[name]; described {
@@ -183,7 +191,7 @@ func (s *search) offline() []Offline {
 			TypeMeta:   metav1.TypeMeta{APIVersion: ocv1.GroupVersion.String(), Kind: kindCatalog},
 			ObjectMeta: metav1.ObjectMeta{Name: name},
 		}
-		all = append(all, Offline{Catalog: cc, Path: path})
+		all = append(all, Offline{Catalog: cc, Path: path, ByHand: s.hand[name]})
 	}
 	sort.Slice(all, func(i, j int) bool { return strings.Compare(all[i].Catalog.Name, all[j].Catalog.Name) < 0 })
 	return slices.Clip(all)

@@ -135,6 +135,10 @@ func TestDiscover(t *testing.T) {
 			files: map[string]string{"m.yaml": strings.Replace(manifestA, "name: a", "generateName: a", 1)},
 			says:  []string{"m.yaml", "metadata.name"},
 		},
+		"an empty file, which could be a catalog that is missing": {
+			files: map[string]string{"a.jsonl": argo, "b.yaml": ""},
+			want:  []string{"a - a.jsonl", "b - b.yaml"},
+		},
 		"a file that cannot be told": {
 			files: map[string]string{"values.yaml": "a: {{ .b }}\n: x"},
 			says:  []string{"values.yaml"},
@@ -261,7 +265,6 @@ func TestLoad(t *testing.T) {
 		"gzipped YAML":        {file: "a.yaml.gz", text: gzipped(t, fbcYAML)},
 		"zstd":                {file: "a.json.zst", text: zst},
 		"a directory":         {file: "a/p/catalog.yaml", text: fbcYAML},
-		"an empty file":       {file: "a.json", text: "", is: ErrNoBlobs, says: "a.json"},
 		"broken content":      {file: "a.json", text: argo + "{", says: "a.json: byte"},
 		"broken in a subtree": {file: "a/p/catalog.json", text: argo + "{", says: "p/catalog.json: byte"},
 		"gzip cut short":      {file: "a.jsonl.gz", text: gzipped(t, argo)[:100], says: "a.jsonl.gz"},
@@ -293,6 +296,34 @@ func TestLoad(t *testing.T) {
 				t.Errorf("got %v, want %v and %q", err, tc.is, tc.says)
 			}
 		})
+	}
+}
+
+func TestContentWithoutAnyObject(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.jsonl"), "")
+	write(t, filepath.Join(dir, "b", "README"), "# nothing")
+	found, err := Discover(dir)
+	if err != nil || len(found) != 1 {
+		t.Fatalf("got %+v, %v", found, err)
+	}
+	if index, err := found[0].Load(catalog.Limits{}); err != nil || index.Stats().Blobs != 0 {
+		t.Errorf("an empty file that was found must be an empty catalog, got %v", err)
+	}
+	for _, path := range []string{"a.jsonl", "b"} {
+		byHand, err := Discover("", ByHand{Name: "x", Path: filepath.Join(dir, path)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := byHand[0].Load(catalog.Limits{}); !errors.Is(err, ErrNoBlobs) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s by hand: got %v", path, err)
+		}
+	}
+}
+
+func TestAnEmptyDirectoryHasNoCatalogs(t *testing.T) {
+	if found, err := Discover(t.TempDir()); err != nil || len(found) != 0 {
+		t.Errorf("got %+v, %v", found, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	ocv1 "github.com/operator-framework/operator-controller/api/v1"
 
@@ -13,8 +14,8 @@ import (
 // ErrNoContent means that a ClusterCatalog is known from its manifest only.
 var ErrNoContent = errors.New("no content is at hand: put it beside the manifest as NAME.jsonl, or give it by --catalog NAME=PATH")
 
-// ErrNoBlobs means that a file or directory is there and holds no FBC object. It is not taken for a catalog that lacks
-// every package.
+// ErrNoBlobs means that a directory, or a file given by hand, holds no FBC object. It is not taken for a catalog that
+// lacks every package.
 var ErrNoBlobs = errors.New("it holds no FBC object")
 
 // Offline is a catalog described by files, without a cluster.
@@ -25,13 +26,16 @@ type Offline struct {
 	Manifest string
 	// Path is the file or directory with the content, "" when it is not at hand.
 	Path string
+	// ByHand is whether Path was given by hand.
+	ByHand bool
 }
 
 // Load reads the content. Errors name the file and, by catalog.Error, the place in it; ErrNoContent when there is no
-// content, ErrNoBlobs when there is nothing in it.
+// content, ErrNoBlobs when there is nothing in it. A file that was found by its name may hold nothing: then the catalog
+// is known to lack every package, which is worth a warning, as Stats().Blobs is 0.
 func (o Offline) Load(limits catalog.Limits) (*catalog.Index, error) {
-	index, err := load(o.Path, limits)
-	if err == nil && index.Stats().Blobs == 0 {
+	index, dir, err := load(o.Path, limits)
+	if err == nil && index.Stats().Blobs == 0 && (dir || o.ByHand) {
 		err = fmt.Errorf("%s: %w", o.Path, ErrNoBlobs)
 	}
 	if err != nil {
@@ -40,34 +44,39 @@ func (o Offline) Load(limits catalog.Limits) (*catalog.Index, error) {
 	return index, nil
 }
 
-func load(path string, limits catalog.Limits) (*catalog.Index, error) {
+func load(path string, limits catalog.Limits) (index *catalog.Index, dir bool, err error) {
 	if path == "" {
-		return nil, ErrNoContent
+		return nil, false, ErrNoContent
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if info.IsDir() {
-		index, err := catalog.ReadFS(os.DirFS(path), limits)
-		if err != nil {
-			return nil, fmt.Errorf("directory %s: %w", path, err)
+		index, err = catalog.ReadFS(os.DirFS(path), limits)
+		var at *catalog.Error
+		if errors.As(err, &at) {
+			at.File = filepath.Join(path, at.File)
+			return nil, true, err
 		}
-		return index, nil
+		if err != nil {
+			return nil, true, fmt.Errorf("directory %s: %w", path, err)
+		}
+		return index, true, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer f.Close()
-	index, err := catalog.Read(f, limits)
+	index, err = catalog.Read(f, limits)
 	var at *catalog.Error
 	switch {
 	case err == nil:
-		return index, nil
+		return index, false, nil
 	case errors.As(err, &at) && at.File == "":
 		at.File = path
-		return nil, err
+		return nil, false, err
 	}
-	return nil, fmt.Errorf("%s: %w", path, err)
+	return nil, false, fmt.Errorf("%s: %w", path, err)
 }

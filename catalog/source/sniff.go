@@ -19,8 +19,10 @@ import (
 type class int
 
 const (
-	// classOther is neither: a kustomization, values, nothing at all.
+	// classOther is neither: a kustomization, values, comments only.
 	classOther class = iota
+	// classEmpty has no byte, as when whatever should write it has failed.
+	classEmpty
 	// classManifest has apiVersion and kind.
 	classManifest
 	// classFBC has a schema.
@@ -46,6 +48,9 @@ func sniff(path string) sniffed {
 	}
 	defer done()
 	in := bufio.NewReader(io.LimitReader(text, maxSniff))
+	if _, err := in.Peek(1); errors.Is(err, io.EOF) {
+		return sniffed{class: classEmpty}
+	}
 	var head header
 	if isJSON(in) {
 		err = json.NewDecoder(in).Decode(&head)

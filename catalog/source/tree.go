@@ -72,7 +72,9 @@ func growBelow(dir string, above []string, left *int) (*entry, error) {
 				return nil, err
 			}
 			node.children = append(node.children, child)
-		case info.Mode().IsRegular() && fits:
+		case fits && !info.Mode().IsRegular():
+			return nil, fmt.Errorf("%s: it is named like content of a catalog and is not a regular file", path)
+		case fits:
 			node.children = append(node.children, leaf(path, name))
 		}
 	}
