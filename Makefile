@@ -34,6 +34,7 @@ demo: build ## Start a local control plane with the webhook and show what it ans
 test: ## Run all tests, those against a real control plane included
 	go run ./e2e/tools/build >/dev/null
 	go test -timeout 40m ./...
+	cd bench && go test ./...
 
 .PHONY: unit
 unit: ## Run the tests that need no control plane
@@ -67,14 +68,14 @@ verify: ## Check that generated files and go.mod are up to date and the code is 
 bench: ## Measure against peers in the same run; writes bench/results.json (needs the real catalogs)
 	$(MAKE) build
 	go run ./e2e/tools/build >/dev/null
-	cd bench && go run ./run -olmgate ../bin/olmgate
+	cd bench && go run ./run -olmgate ../bin/olmgate -out results.json
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME
 	@for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
 		for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$pkg/*_test.go | sed 's/^func //'); do \
 			echo "== $$pkg $$f"; \
-			case $$pkg in ./bench*) (cd bench && go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) ./$${pkg#./bench});; \
-			*) go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg;; esac; \
+			case $$pkg in ./bench*) (cd bench && go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./$${pkg#./bench});; \
+			*) go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg;; esac; \
 		done; \
 	done

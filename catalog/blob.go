@@ -209,6 +209,15 @@ func (s *scanner) validIcon(v span, scratch []byte) ([]byte, bool) {
 
 // validImages reports whether encoding/json would read the related images of a bundle.
 func (s *scanner) validImages(v span) bool {
+	var m [2]span
+	return s.elements(v, func(e span) bool {
+		return s.members(e, []string{"image", "name"}, m[:]) && s.optional(m[0]) && s.optional(m[1])
+	})
+}
+
+// elements calls element for the elements of a checked array until it returns false. The result is false when it did,
+// or when v is something else than an array, null or absent: all that encoding/json takes for a list.
+func (s *scanner) elements(v span, element func(e span) bool) bool {
 	if !v.present() || s.isNull(v) {
 		return true
 	}
@@ -216,11 +225,10 @@ func (s *scanner) validImages(v span) bool {
 		return false
 	}
 	ok := true
-	var m [2]span
 	s.array(v.lo, 0, func(at int) int {
-		end := s.value(at, 1)
-		ok = ok && s.members(span{at, end}, []string{"image", "name"}, m[:]) && s.optional(m[0]) && s.optional(m[1])
-		return end
+		e := span{at, s.value(at, 1)}
+		ok = ok && element(e)
+		return e.hi
 	})
 	return ok
 }

@@ -94,28 +94,16 @@ func (s *scanner) plainProperties(o *blob) bool {
 var entryKeys = []string{"name", "replaces", "skipRange", "skips"}
 
 func (b *builder) entries(s *scanner, v span, pkg string) (list []Entry, ok bool) {
-	if !v.present() || s.isNull(v) {
-		return nil, true
-	}
-	if s.b[v.lo] != '[' {
-		return nil, false
-	}
-	ok = true
 	var m [4]span
-	s.array(v.lo, 0, func(at int) int {
-		end := s.value(at, 1)
-		if !ok {
-			return end
+	ok = s.elements(v, func(e span) bool {
+		if !s.members(e, entryKeys, m[:]) || !s.optional(m[0]) || !s.optional(m[1]) || !s.optional(m[2]) {
+			return false
 		}
-		if !s.members(span{at, end}, entryKeys, m[:]) || !s.optional(m[0]) || !s.optional(m[1]) || !s.optional(m[2]) {
-			ok = false
-			return end
-		}
-		e := Entry{Name: b.keep(s.stringOr(m[0])), Replaces: b.keep(s.stringOr(m[1])), SkipRange: b.keep(s.stringOr(m[2]))}
-		if e.Skips, ok = b.stringList(s, m[3]); ok {
-			list = append(list, e)
-		}
-		return end
+		skips, ok := b.stringList(s, m[3])
+		list = append(list, Entry{
+			Name: b.keep(s.stringOr(m[0])), Replaces: b.keep(s.stringOr(m[1])), SkipRange: b.keep(s.stringOr(m[2])), Skips: skips,
+		})
+		return ok
 	})
 	if !ok {
 		return nil, false
@@ -127,42 +115,25 @@ func (b *builder) entries(s *scanner, v span, pkg string) (list []Entry, ok bool
 }
 
 func (b *builder) stringList(s *scanner, v span) (list []string, ok bool) {
-	if !v.present() || s.isNull(v) {
-		return nil, true
-	}
-	if s.b[v.lo] != '[' {
-		return nil, false
-	}
-	ok = true
-	s.array(v.lo, 0, func(at int) int {
-		e := span{at, s.value(at, 1)}
-		if ok = ok && s.optional(e); ok {
+	ok = s.elements(v, func(e span) bool {
+		if s.optional(e) {
 			list = append(list, b.keep(s.stringOr(e)))
+			return true
 		}
-		return e.hi
+		return false
 	})
 	return list, ok
 }
 
 func (b *builder) deprecations(s *scanner, v span) (list []Deprecation, ok bool) {
-	if !v.present() || s.isNull(v) {
-		return nil, true
-	}
-	if s.b[v.lo] != '[' {
-		return nil, false
-	}
-	ok = true
-	s.array(v.lo, 0, func(at int) int {
-		end := s.value(at, 1)
+	ok = s.elements(v, func(e span) bool {
 		var m, ref [2]span
-		if !ok || !s.members(span{at, end}, []string{"message", "reference"}, m[:]) || !s.optional(m[0]) {
-			ok = false
-			return end
+		if !s.members(e, []string{"message", "reference"}, m[:]) || !s.optional(m[0]) {
+			return false
 		}
 		if m[1].present() && !s.isNull(m[1]) {
 			if !s.members(m[1], []string{"name", "schema"}, ref[:]) || !s.optional(ref[0]) || !s.optional(ref[1]) {
-				ok = false
-				return end
+				return false
 			}
 		}
 		list = append(list, Deprecation{
@@ -170,7 +141,7 @@ func (b *builder) deprecations(s *scanner, v span) (list []Deprecation, ok bool)
 			Name:    b.keep(s.stringOr(ref[0])),
 			Message: b.keep(s.stringOr(m[0])),
 		})
-		return end
+		return true
 	})
 	return list, ok
 }
@@ -275,12 +246,8 @@ func (s *scanner) installModes(p *property) InstallModes {
 		s.scanCSV(p.val.lo, p)
 		v = p.installModes
 	}
-	if !v.present() || s.b[v.lo] != '[' {
-		return 0
-	}
 	var modes InstallModes
-	s.array(v.lo, 0, func(at int) int {
-		e := span{at, s.value(at, 1)}
+	s.elements(v, func(e span) bool {
 		var m [2]span
 		switch plain := s.members(e, []string{"supported", "type"}, m[:]); {
 		case !plain:
@@ -288,7 +255,7 @@ func (s *scanner) installModes(p *property) InstallModes {
 		case m[0].present() && s.b[m[0].lo] == 't':
 			modes |= installMode(string(s.stringOr(m[1])))
 		}
-		return e.hi
+		return true
 	})
 	return modes
 }

@@ -86,12 +86,11 @@ func sniff(in *bufio.Reader) (skipped int64, json bool, err error) {
 
 // limitedReader counts bytes and refuses more than the limit. A reader that keeps returning nothing is refused too.
 type limitedReader struct {
-	r        io.Reader
-	n        int64
-	left     int64
-	limit    int64
-	idle     int
-	finished bool
+	r     io.Reader
+	n     int64
+	left  int64
+	limit int64
+	idle  int
 }
 
 func (l *limitedReader) Read(p []byte) (int, error) {

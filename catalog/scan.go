@@ -112,14 +112,17 @@ func (s *scanner) escape(i int) int {
 			if j >= len(b) {
 				return short
 			}
-			c := b[j]
-			if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F') {
+			if !hexDigit(b[j]) {
 				return s.fail(j, "invalid \\u escape in a string")
 			}
 		}
 		return i + 6
 	}
 	return s.fail(i+1, "invalid escape in a string")
+}
+
+func hexDigit(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
 // number skips a number; b[i] is its first byte.
