@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/olmgate/olmgate/e2e/gate"
@@ -41,6 +42,19 @@ func (w *world) try(manifest string) answer {
 }
 
 func (a answer) text() string { return strings.TrimSpace(a.errs + a.out) }
+
+// trySays tries a manifest until kubectl's answer holds a text.
+func (w *world) trySays(manifest, text string) answer {
+	w.Helper()
+	w.eventually(func() error {
+		_, errs, _ := w.Cluster.Kubectl(w.ctx(), []byte(manifest), "apply", "-f", "-", "--dry-run=server")
+		if a := (answer{errs: errs}); !strings.Contains(errs, text) && !strings.Contains(a.spoken(), text) {
+			return fmt.Errorf("%q is not in: %s", text, errs)
+		}
+		return nil
+	})
+	return w.try(manifest)
+}
 
 // warnings are the lines that kubectl shows as olmgate's warnings.
 func (a answer) warnings() []string { return grep(a.errs, "Warning: olmgate: ") }
@@ -99,7 +113,7 @@ func (a answer) spoken() string {
 	var texts []string
 	for _, line := range a.warnings() {
 		_, text, _ := strings.Cut(strings.TrimPrefix(line, "Warning: olmgate: "), ": ")
-		texts = append(texts, text)
+		texts = append(texts, strings.TrimPrefix(text, "… "))
 	}
 	return strings.Join(texts, " ")
 }

@@ -58,17 +58,17 @@ func (c *caller) warned() []string {
 	return list
 }
 
-func (c *caller) of(object *unstructured.Unstructured) dynamic.ResourceInterface {
-	return c.client.Resource(resources[object.GetKind()])
+func (c *caller) of(o object) dynamic.ResourceInterface {
+	return c.client.Resource(resources[o.GetKind()])
 }
 
-func (c *caller) create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	return c.of(object).Create(ctx, object, metav1.CreateOptions{})
+func (c *caller) create(ctx context.Context, o object) (object, error) {
+	return c.of(o).Create(ctx, o, metav1.CreateOptions{})
 }
 
 // try creates an object without storing it.
-func (c *caller) try(ctx context.Context, object *unstructured.Unstructured) error {
-	_, err := c.of(object).Create(ctx, object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+func (c *caller) try(ctx context.Context, o object) error {
+	_, err := c.of(o).Create(ctx, o, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	return err
 }
 
@@ -82,21 +82,24 @@ func (c *caller) patch(ctx context.Context, kind, name, body string, subresource
 }
 
 // extensionObject is an extension that asks for a package.
-func extensionObject(name, pkg string) *unstructured.Unstructured {
-	return object("ClusterExtension", name, map[string]any{
+func extensionObject(name, pkg string) object {
+	return newObject("ClusterExtension", name, map[string]any{
 		"namespace": "default",
 		"source":    map[string]any{"sourceType": "Catalog", "catalog": map[string]any{"packageName": pkg}},
 	})
 }
 
 // catalogObject is a catalog of an image.
-func catalogObject(name, ref string) *unstructured.Unstructured {
-	return object("ClusterCatalog", name, map[string]any{
+func catalogObject(name, ref string) object {
+	return newObject("ClusterCatalog", name, map[string]any{
 		"source": map[string]any{"type": "Image", "image": map[string]any{"ref": ref}},
 	})
 }
 
-func object(kind, name string, spec map[string]any) *unstructured.Unstructured {
+// object is what a caller sends and gets.
+type object = *unstructured.Unstructured
+
+func newObject(kind, name string, spec map[string]any) object {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": olmAPI, "kind": kind, "metadata": map[string]any{"name": name}, "spec": spec,
 	}}

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 )
@@ -28,12 +27,7 @@ func TestTwoCatalogsTie(t *testing.T) {
 
 	w.kubectl("label", "clustercatalog", "community", "tier=gold")
 	gold := extension("gold", "packageName: argocd-operator", "channels: [alpha]", "selector: {matchExpressions: [{key: tier, operator: In, values: [gold, silver]}]}")
-	w.eventually(func() error {
-		if a := w.try(gold); len(a.warnings()) != 1 || !strings.Contains(a.errs, "is deprecated in community") {
-			return errors.New("the label has not arrived: " + a.text())
-		}
-		return nil
-	})
+	w.trySays(gold, "is deprecated in community")
 	w.apply(gold).warned("ChannelDeprecated")
 }
 
@@ -47,12 +41,7 @@ func TestCatalogThatIsNotServedYetIsAWarning(t *testing.T) {
 			warned("CatalogContentUnavailable", "unborn (priority 0)", "it has not been unpacked yet")
 	}
 	// catalogd's own words, once it has some.
-	w.eventually(func() error {
-		if a := w.try(extension("later", "packageName: unborn-operator")); !strings.Contains(a.spoken(), "Retrying") {
-			return errors.New("catalogd's trouble is not in: " + a.text())
-		}
-		return nil
-	})
+	w.trySays(extension("later", "packageName: unborn-operator"), "(Retrying: source catalog content: ")
 	// What it cannot change is still denied: a version that the holder of the package lacks fails alone and in a tie.
 	w.apply(extension("nine", "packageName: kiln-operator", "version: 9.9.9")).
 		denied("NoMatchingVersion").warnedBeside("CatalogContentUnavailable")

@@ -99,20 +99,3 @@ func TestCatalogsSurviveAnAPIServerRestart(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestNothingIsLeftRunning(t *testing.T) {
-	c := suite.NewCluster(t, cluster.Options{})
-	running, err := suite.Processes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := 4; len(running) != want {
-		t.Errorf("%d processes of a started cluster, want %d: %s", len(running), want, strings.Join(running, "\n"))
-	}
-	if err := c.Remove(); err != nil {
-		t.Fatal(err)
-	}
-	if running, err = suite.Processes(); err != nil || len(running) != 0 {
-		t.Errorf("left running: %s (error %v)", strings.Join(running, "\n"), err)
-	}
-}

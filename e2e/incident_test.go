@@ -78,11 +78,11 @@ func TestWhatTheCRDLetsThroughAndNobodyCanReadIsDenied(t *testing.T) {
 		},
 		"version": {
 			extension("version", pkg, "version: 1.2.3-01"),
-			"InvalidVersionRange", []string{`the version range "1.2.3-01" cannot be read`},
+			"InvalidVersionRange", []string{`spec.source.catalog.version "1.2.3-01" cannot be read as a version range`},
 		},
 		"alternatives": {
 			extension("alternatives", pkg, `version: ">=|"`),
-			"InvalidVersionRange", []string{`the version range ">=|" cannot be read`},
+			"InvalidVersionRange", []string{`spec.source.catalog.version ">=|" cannot be read as a version range`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -45,6 +45,15 @@ spec:
 `, name, ref)
 }
 
+// manifestOf is an object as a manifest, JSON being YAML.
+func manifestOf(o object) string {
+	raw, err := o.MarshalJSON()
+	if err != nil {
+		panic(err) // cannot be: it was made here
+	}
+	return string(raw) + "\n"
+}
+
 // documents joins manifests into one.
 func documents(manifests ...string) string { return strings.Join(manifests, "---\n") }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // soon bounds what takes a moment: a download, a watch, a restart.
-const soon = 30 * time.Second
+const soon = 45 * time.Second
 
 // scriptedHost is where the scripted catalog server listens. olmgate may call it besides catalogd.
 const scriptedHost = "10.200.0.20:8443"
@@ -55,6 +55,7 @@ func gated(t *testing.T) *world {
 func (w *world) start(options gate.Options) {
 	w.Helper()
 	options.Args = append(options.Args, "--catalogd-allowed-hosts="+cluster.CatalogdHost+","+scriptedHost)
+	running.cluster = nil // the next test starts it when this does not work
 	g, err := gate.Start(w.ctx(), w.Cluster, options)
 	if err != nil {
 		w.Fatal(err)

@@ -50,12 +50,29 @@ func (f *field) explain(a answer) explanation {
 }
 
 func (f *field) explainUnavailable(x *explanation, a answer) {
-	var list []string
+	// When catalogd is away, all catalogs have the same problem: it is told once.
+	var problems, names []string
+	of := map[string][]string{}
 	for _, c := range a.unknown {
-		list = append(list, fmt.Sprintf("%s (priority %d): %s", c.Name, c.Priority, c.problem()))
+		names = append(names, fmt.Sprintf("%s (priority %d)", c.Name, c.Priority))
+		p := c.problem()
+		if of[p] == nil {
+			problems = append(problems, p)
+		}
+		of[p] = append(of[p], c.Name)
+	}
+	all := join(names, ", ")
+	if len(problems) == 1 {
+		all += ": " + problems[0]
 	}
 	x.say("it cannot be decided yet what package %q resolves to, because the content of %s is not at hand: %s.",
-		f.req.pkg, count(len(list), "catalog"), join(list, "; "))
+		f.req.pkg, count(len(names), "catalog"), all)
+	if len(problems) > 1 {
+		for i, p := range problems {
+			problems[i] = fmt.Sprintf("%s: %s", join(of[p], ", "), p)
+		}
+		x.say("Why: %s.", join(problems, "; "))
+	}
 }
 
 // problem says why a catalog has no content.

@@ -31,6 +31,11 @@ func (c *entrant) explainNoUpgradePath(x *explanation, dropped constraint) {
 		x.say("in catalog %s no upgrade edge leads from the installed %s to a bundle%s in %s; without the edges and the channels %s would qualify.",
 			c.Name, from, versionRangeText(e.req), e.req.channelsText(), versionText(target))
 	}
+	if in := e.installed; len(path) == 0 && in.parsed && target.Version.Compare(in.version) < 0 {
+		x.say("It is older than the installed one, and upgrade edges do not lead back.")
+		x.add(suggestSelfCertified(fmt.Sprintf("if the downgrade from %s to %s is what you want,", from, versionText(target))))
+		return
+	}
 	if e.pkg.FirstBundle(e.req.installed.name) < 0 {
 		x.say("The installed bundle %s is not in the catalog any more.", e.req.installed.name)
 	}

@@ -32,7 +32,11 @@ func (d *demo) run(ctx context.Context) error {
 		return err
 	}
 	d.cluster = c
-	defer c.Remove()
+	defer func() {
+		if err := c.Remove(); err != nil {
+			fmt.Fprintln(os.Stderr, "demo:", err)
+		}
+	}()
 	if err := d.setStage(ctx); err != nil {
 		c.DumpLogs(os.Stderr, 10)
 		return err

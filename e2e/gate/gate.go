@@ -89,6 +89,7 @@ func Start(ctx context.Context, c *cluster.Cluster, options Options) (*Gate, err
 		return nil, fmt.Errorf("running olmgate: %w", err)
 	}
 	if err := g.WaitAnswering(ctx); err != nil {
+		g.Process.Kill()
 		return nil, err
 	}
 	return g, nil

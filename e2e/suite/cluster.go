@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -70,7 +71,7 @@ func dumpOnFailure(t *testing.T, c *cluster.Cluster) {
 func stopShared() {
 	if shared != nil {
 		if err := shared.Remove(); err != nil {
-			os.Stderr.WriteString(err.Error() + "\n")
+			fmt.Fprintln(os.Stderr, "e2e:", err)
 		}
 		shared = nil
 	}
