@@ -30,9 +30,9 @@ func newCatalogLs(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ls",
 		Short: "List the catalogs and what they hold",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := flags.load(cmd.Context())
+			list, err := flags.load(cmd.Context(), s)
 			if err != nil {
 				return err
 			}
@@ -102,7 +102,7 @@ func newCatalogShow(s streams) *cobra.Command {
 		Short: "Show a package in every catalog that has it",
 		Args:  one("package"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := flags.load(cmd.Context())
+			list, err := flags.load(cmd.Context(), s)
 			if err != nil {
 				return err
 			}

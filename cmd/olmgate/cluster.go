@@ -146,17 +146,17 @@ func clusterProblem(err error) error {
 }
 
 // load reads the catalogs, each once.
-func (f *catalogFlags) load(ctx context.Context) ([]resolver.Catalog, error) {
+func (f *catalogFlags) load(ctx context.Context, s streams) ([]resolver.Catalog, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
 	if f.offline() {
-		return f.loadFiles()
+		return f.loadFiles(s)
 	}
 	return f.loadCluster(ctx)
 }
 
-func (f *catalogFlags) loadFiles() ([]resolver.Catalog, error) {
+func (f *catalogFlags) loadFiles(s streams) ([]resolver.Catalog, error) {
 	var byHand []source.ByHand
 	for _, text := range f.byHand {
 		one, err := source.ParseByHand(text)
@@ -169,13 +169,16 @@ func (f *catalogFlags) loadFiles() ([]resolver.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(found) == 0 {
+		s.say("warning: %s is empty, so there is no catalog", f.dir)
+	}
 	list := make([]resolver.Catalog, len(found))
 	problems := make([]error, len(found))
 	var group errgroup.Group
 	group.SetLimit(2)
 	for i, o := range found {
 		group.Go(func() error {
-			content := catalog.Content{Problem: "there is no content file or directory for it"}
+			content := catalog.Content{Problem: "there is no file or directory with it (--catalog NAME=PATH gives one)"}
 			if o.Path != "" {
 				content = catalog.Content{}
 				content.Index, problems[i] = o.Load(catalog.Limits{})
@@ -185,7 +188,15 @@ func (f *catalogFlags) loadFiles() ([]resolver.Catalog, error) {
 		})
 	}
 	_ = group.Wait() // the problems are kept in the catalogs' order
-	return list, errors.Join(problems...)
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	for i, o := range found {
+		if x := list[i].Content.Index; x != nil && x.Stats().Blobs == 0 {
+			s.say("warning: %s is empty, so catalog %s has no package", o.Path, o.Catalog.Name)
+		}
+	}
+	return list, nil
 }
 
 func (f *catalogFlags) loadCluster(ctx context.Context) ([]resolver.Catalog, error) {

@@ -19,7 +19,7 @@ func newConfig(s streams) *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use:   "defaults",
 		Short: "Write out the configuration that holds without a file",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			text, err := config.DefaultsYAML(knownNames())
 			if err != nil {

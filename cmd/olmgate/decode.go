@@ -184,13 +184,17 @@ func (t tree) wrong(err error) (int, string) {
 	if t.node == nil {
 		line = t.line + bytes.Count(t.text[:min(typ.Offset, int64(len(t.text)))], []byte("\n"))
 	}
-	return line, fmt.Sprintf("%s: expected %s, found %s", typ.Field, expected(typ.Type), found(typ.Value))
+	hint := ""
+	if scalar := !strings.HasPrefix(typ.Value, "array") && typ.Value != "object"; scalar && typ.Type.Kind() == reflect.String {
+		hint = ": put it in quotes"
+	}
+	return line, fmt.Sprintf("%s: expected %s, found %s%s", typ.Field, expected(typ.Type), found(typ.Value), hint)
 }
 
 func expected(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
-		return "a string (put it in quotes)"
+		return "a string"
 	case reflect.Slice, reflect.Array:
 		return "a list"
 	case reflect.Map, reflect.Struct:

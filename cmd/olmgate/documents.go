@@ -15,6 +15,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// maxValues bounds about how many values a YAML document has: thousands of objects.
+const maxValues = 2_000_000
+
 // document is one YAML document of a file, or one JSON value.
 type document struct {
 	text []byte
@@ -118,6 +121,10 @@ func jsonValues(doc document) ([]document, error) {
 
 // yaml adds the extensions of a YAML document.
 func (r *reader) yaml(at place, doc document) error {
+	// Each value takes a few hundred bytes once it is parsed, however short it is.
+	if n := bytes.Count(doc.text, []byte(",")) + bytes.Count(doc.text, []byte("\n")); n > maxValues {
+		return fmt.Errorf("%s: the YAML document that begins here holds more than %d values: split it", at.line(doc.line), maxValues)
+	}
 	var root yamlv3.Node
 	if err := yamlv3.Unmarshal(doc.text, &root); err != nil {
 		return notYAML(at.file, doc, err)
@@ -137,9 +144,21 @@ func (r *reader) yaml(at place, doc document) error {
 		if t.text, err = yaml.YAMLToJSON(doc.text); err != nil {
 			return notYAML(at.file, doc, err)
 		}
-		r.warn(at.line(t.line), problem(strict, doc.line))
+		r.repeated(at, t, problem(strict, doc.line))
 	}
 	return r.object(at, t)
+}
+
+// repeated warns of each key that an error of the YAML library says is there twice.
+func (r *reader) repeated(at place, t tree, text string) {
+	all := repeatedKey.FindAllStringSubmatch(text, -1)
+	for _, m := range all {
+		line, _ := strconv.Atoi(m[1])
+		r.warn(at.line(line), fmt.Sprintf("key %s is there twice, and the last one counts", m[2]))
+	}
+	if len(all) == 0 {
+		r.warn(at.line(t.line), text)
+	}
 }
 
 func notYAML(name string, doc document, err error) error {
@@ -148,6 +167,9 @@ func notYAML(name string, doc document, err error) error {
 	if m := lineNumber.FindStringSubmatch(text); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		text = strings.TrimPrefix(text, m[0]+": ")
+		if strings.HasPrefix(text, "did not find expected ") {
+			line++ // the library counts lines from 0 in the errors of its parser, from 1 in those of its scanner
+		}
 	}
 	if doc.line > 1 {
 		text += fmt.Sprintf(" (in the document that begins in line %d)", doc.line)
@@ -155,7 +177,10 @@ func notYAML(name string, doc document, err error) error {
 	return fmt.Errorf("%s:%d: this is not YAML: %s", name, line, text)
 }
 
-var lineNumber = regexp.MustCompile(`line (\d+)`)
+var (
+	lineNumber  = regexp.MustCompile(`line (\d+)`)
+	repeatedKey = regexp.MustCompile(`line (\d+): key (".*?") already set in map`)
+)
 
 // problem is a YAML error in one line without the libraries' prefixes, its lines counted from the start of the file.
 func problem(err error, first int) string {

@@ -34,6 +34,7 @@ type reader struct {
 	found []extension
 	// passed counts the objects of other kinds by kind, so that finding nothing can be explained.
 	passed   map[string]int
+	bytes    int
 	warnings []warning
 }
 
@@ -123,6 +124,9 @@ func unreadable(name string, err error) error {
 	if errors.As(err, &at) {
 		err = at.Err
 	}
+	if to, linkErr := os.Readlink(name); linkErr == nil && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot read %s: it is a link to %s: %w", name, to, err)
+	}
 	return fmt.Errorf("cannot read %s: %w", name, err)
 }
 
@@ -156,6 +160,7 @@ func (r *reader) stream(name string, in io.Reader) error {
 	if len(text) > maxInput {
 		return fmt.Errorf("%s is larger than %d MiB: split it", name, maxInput>>20)
 	}
+	r.bytes += len(text)
 	if err := isText(name, text); err != nil {
 		return err
 	}
@@ -205,7 +210,13 @@ func (r *reader) nothing(files []string) error {
 	}
 	slices.Sort(kinds)
 	where := strings.Join(files, ", ")
-	if len(kinds) == 0 {
+	if where == "-" {
+		where = "standard input"
+	}
+	switch {
+	case r.bytes == 0:
+		return fmt.Errorf("no ClusterExtension in %s: it is empty", where)
+	case len(kinds) == 0:
 		return fmt.Errorf("no ClusterExtension in %s: there is no Kubernetes object in it", where)
 	}
 	return fmt.Errorf("no ClusterExtension in %s: found %s", where, strings.Join(kinds, ", "))

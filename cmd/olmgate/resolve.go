@@ -79,7 +79,7 @@ func (o *resolveOptions) run(ctx context.Context, s streams, names []string) err
 	if err != nil {
 		return err
 	}
-	catalogs, err := o.catalogs.load(ctx)
+	catalogs, err := o.catalogs.load(ctx, s)
 	if err != nil {
 		return err
 	}

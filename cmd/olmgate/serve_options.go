@@ -35,29 +35,29 @@ func newServe(s streams) *cobra.Command {
 		Long: strings.TrimSpace(`
 Runs the admission webhook for ClusterExtensions. Flags override the configuration file; olmgate config defaults writes
 one out. Whatever goes wrong inside olmgate lets an extension through: only a resolution that certainly fails is denied.`),
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), s) },
 	}
 	o.flags = cmd.Flags()
 	f := cmd.Flags()
-	f.StringVar(&o.configFile, "config", "", "configuration file (OlmgateConfiguration)")
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file; without it the in-cluster configuration, or $KUBECONFIG")
-	f.StringVar(&o.namespace, "namespace", namespaceDefault(), "namespace that olmgate runs in")
-	f.StringVar(&o.service, "service", "olmgate-webhook", "Service that the API server calls")
-	f.StringVar(&o.certFile, "tls-cert-file", "", "serving certificate as PEM; without it olmgate makes its own and keeps the CA in a Secret")
-	f.StringVar(&o.keyFile, "tls-key-file", "", "key of --tls-cert-file")
-	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
-	f.String("rule", "", "selection rule: Package or Bundle")
-	f.String("mode", "", "Enforce, or Warn to turn every denial into a warning")
-	f.String("webhook-bind-address", "", "host:port of the webhook")
-	f.String("metrics-bind-address", "", "host:port of the metrics, 0 for none")
-	f.String("health-probe-bind-address", "", "host:port of /healthz and /readyz, 0 for none")
-	f.String("cache-dir", "", "directory that keeps compact indexes of catalogs over restarts")
-	f.String("catalogd-ca", "", "PEM file or directory of CAs that sign catalogd's certificate, read again when it changes")
-	f.String("catalogd-url", "", "base URL of catalogd, in place of what the ClusterCatalogs say")
-	f.StringSlice("catalogd-allowed-hosts", nil, "the only hosts that a ClusterCatalog may send olmgate to")
-	f.StringSlice("exempt-users", nil, "users that are never judged")
-	f.StringSlice("exempt-groups", nil, "groups that are never judged")
+	f.StringVar(&o.configFile, "config", "", "configuration `FILE` (OlmgateConfiguration)")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `FILE`; without it the in-cluster configuration, or $KUBECONFIG")
+	f.StringVar(&o.namespace, "namespace", namespaceDefault(), "`NAMESPACE` that olmgate runs in")
+	f.StringVar(&o.service, "service", "olmgate-webhook", "`NAME` of the Service that the API server calls")
+	f.StringVar(&o.certFile, "tls-cert-file", "", "PEM `FILE` with the serving certificate; without it olmgate makes its own and keeps the CA in a Secret")
+	f.StringVar(&o.keyFile, "tls-key-file", "", "PEM `FILE` with the key of --tls-cert-file")
+	f.StringVar(&o.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
+	f.String("rule", "", "selection `RULE`: Package or Bundle")
+	f.String("mode", "", "`MODE`: Enforce, or Warn to turn every denial into a warning")
+	f.String("webhook-bind-address", "", "`HOST:PORT` of the webhook")
+	f.String("metrics-bind-address", "", "`HOST:PORT` of the metrics, 0 for none")
+	f.String("health-probe-bind-address", "", "`HOST:PORT` of /healthz and /readyz, 0 for none")
+	f.String("cache-dir", "", "`DIR` that keeps compact indexes of catalogs over restarts")
+	f.String("catalogd-ca", "", "`PATH` of a PEM file or directory with the CAs that sign catalogd's certificate, read again when it changes")
+	f.String("catalogd-url", "", "base `URL` of catalogd, in place of what the ClusterCatalogs say")
+	f.StringSlice("catalogd-allowed-hosts", nil, "`HOSTS` that a ClusterCatalog may send olmgate to, and no others")
+	f.StringSlice("exempt-users", nil, "`USERS` that are never judged")
+	f.StringSlice("exempt-groups", nil, "`GROUPS` that are never judged")
 	return cmd
 }
 

@@ -53,7 +53,7 @@ const (
 )
 
 func (s *screen) paint(colour, text string) string {
-	if !s.colour {
+	if !s.colour || colour == "" || text == "" {
 		return text
 	}
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
