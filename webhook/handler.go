@@ -15,6 +15,7 @@ import (
 type Handler struct {
 	Options
 	fresh *freshLists
+	pool  *pool
 }
 
 var _ admission.Handler = (*Handler)(nil)
@@ -25,7 +26,7 @@ func NewHandler(o Options) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Handler{Options: o}
+	h := &Handler{Options: o, pool: newPool()}
 	h.fresh = &freshLists{timeout: freshListTimeout, list: h.listFresh}
 	return h, nil
 }
@@ -55,17 +56,17 @@ func (h *Handler) Handle(ctx context.Context, req admission.Request) (response a
 	return a.response(&req)
 }
 
-// answerWithin judges in a goroutine of its own, so that nothing that hangs outlives the deadline.
+// answerWithin judges in another goroutine, so that nothing that hangs outlives the deadline.
 func (h *Handler) answerWithin(ctx context.Context, req *admission.Request) answer {
 	answers := make(chan answer, 1)
-	go func() {
+	h.pool.run(func() {
 		defer func() {
 			if p := recover(); p != nil {
 				answers <- failedOpen(errorPanic, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 			}
 		}()
 		answers <- h.judge(ctx, req)
-	}()
+	})
 	select {
 	case a := <-answers:
 		return a

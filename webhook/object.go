@@ -8,7 +8,6 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/json"
 )
 
 const (
@@ -70,7 +69,7 @@ func decodeObject(raw []byte) (*object, error) {
 		return nil, errors.New("it is empty")
 	}
 	o := &object{}
-	if err := json.Unmarshal(raw, o); err != nil {
+	if err := unmarshal(raw, o); err != nil {
 		return nil, fmt.Errorf("it cannot be decoded: %w", err)
 	}
 	if o.Kind != extensionKind || o.GroupVersionKind().Group != extensionGroup {

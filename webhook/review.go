@@ -8,7 +8,6 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/json"
 )
 
 // reviewKind is the only review that is asked for in the ValidatingWebhookConfiguration, and so the only one answered.
@@ -24,7 +23,7 @@ func decodeReview(body []byte) (*admissionv1.AdmissionReview, error) {
 		return nil, errors.New("the body is empty: an AdmissionReview is expected")
 	}
 	review := &admissionv1.AdmissionReview{}
-	err := json.Unmarshal(body, review)
+	err := unmarshal(body, review)
 	switch {
 	case err != nil:
 		err = fmt.Errorf("the AdmissionReview cannot be decoded: %w", err)

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -40,9 +39,6 @@ import (
 // webhook away: without its content the answers are warnings.
 const settleLimit = 30 * time.Second
 
-// gcPercent trades CPU for memory: the indexes are long-lived, reviews leave little garbage.
-const gcPercent = 50
-
 func (o *serveOptions) run(ctx context.Context, s streams) error {
 	conf, err := o.config()
 	if err != nil {
@@ -52,7 +48,6 @@ func (o *serveOptions) run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	debug.SetGCPercent(gcPercent)
 	kube, err := restConfig(o.kubeconfig)
 	if err != nil {
 		return err
