@@ -25,6 +25,9 @@ const (
 	skew = time.Hour
 )
 
+// authorityName begins the common name of every authority.
+const authorityName = "olmgate-ca-"
+
 // authority signs serving certificates.
 type authority struct {
 	cert *x509.Certificate
@@ -61,7 +64,7 @@ func authorityTemplate(serial *big.Int, now time.Time, names []string) *x509.Cer
 	return &x509.Certificate{
 		SerialNumber: serial,
 		// A name of its own for each authority: verifiers pick the issuer by name when a bundle holds several.
-		Subject:                     pkix.Name{CommonName: fmt.Sprintf("olmgate-ca-%x", serial.Bytes()[:4])},
+		Subject:                     pkix.Name{CommonName: fmt.Sprintf("%s%x", authorityName, serial.Bytes()[:4])},
 		NotBefore:                   now.Add(-skew),
 		NotAfter:                    now.Add(authorityLife),
 		IsCA:                        true,

@@ -112,7 +112,9 @@ func (s *SelfManaged) Reconcile(ctx context.Context) error {
 	if err == nil {
 		err = s.trust(ctx, bundle)
 		s.mu.Lock()
-		s.authority = a
+		if err == nil || s.authority == nil { // better one that is not trusted yet than none
+			s.authority = a
+		}
 		s.mu.Unlock()
 		if _, issueErr := s.current(); issueErr != nil {
 			err = errors.Join(err, issueErr)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,7 +25,7 @@ func (s *SelfManaged) trust(ctx context.Context, bundle []byte) error {
 			return fmt.Errorf("read ValidatingWebhookConfiguration %s: %w; allow get of it", s.WebhookConfiguration, err)
 		}
 		before := config.DeepCopy()
-		if !setBundle(config, bundle) {
+		if !setBundle(config, bundle, s.Clock.Now()) {
 			return nil
 		}
 		// The merge replaces the list of webhooks as a whole: only when nobody else changed it meanwhile.
@@ -40,13 +41,14 @@ func (s *SelfManaged) trust(ctx context.Context, bundle []byte) error {
 	return fmt.Errorf("write caBundle into ValidatingWebhookConfiguration %s: %w; allow patch of it", s.WebhookConfiguration, err)
 }
 
-// setBundle reports whether anything had to change.
-func setBundle(config *admissionregistrationv1.ValidatingWebhookConfiguration, bundle []byte) bool {
+// setBundle reports whether anything had to change. olmgate's own authorities that are trusted already stay for a
+// while: when the Secret was lost, another replica still serves a certificate of the one before.
+func setBundle(config *admissionregistrationv1.ValidatingWebhookConfiguration, bundle []byte, now time.Time) bool {
 	changed := false
 	for i := range config.Webhooks {
 		c := &config.Webhooks[i].ClientConfig
-		if !bytes.Equal(c.CABundle, bundle) {
-			c.CABundle, changed = bundle, true
+		if want := addToBundle(bundle, earlierAuthorities(bundle, c.CABundle, now), now); !bytes.Equal(c.CABundle, want) {
+			c.CABundle, changed = want, true
 		}
 	}
 	return changed

@@ -25,7 +25,7 @@ func (x *explanation) say(format string, args ...any) {
 func (x *explanation) add(s ...Suggestion) { x.suggest = append(x.suggest, s...) }
 
 // explain says what an answer found and what to change.
-func (f *field) explain(a answer) explanation {
+func (f *field) explain(a answer, rule Rule) explanation {
 	x := explanation{}
 	switch a.reason {
 	case Resolved:
@@ -38,7 +38,7 @@ func (f *field) explain(a answer) explanation {
 	case PackageNotFound:
 		f.explainPackageNotFound(&x)
 	case AmbiguousCatalogs:
-		f.explainAmbiguous(&x, a)
+		f.explainAmbiguous(&x, a, rule)
 	default:
 		if a.from == nil {
 			f.explainSeveral(&x, a)
@@ -175,19 +175,25 @@ func (f *field) explainPackageNotFound(x *explanation) {
 	}
 }
 
-func (f *field) explainAmbiguous(x *explanation, a answer) {
+func (f *field) explainAmbiguous(x *explanation, a answer, rule Rule) {
 	x.field = fieldSelector
 	var list []string
 	for _, c := range a.tied {
 		what := "no usable version"
-		if b := c.eval.newest(usable); b != nil {
+		if b := c.eval.chosen(); rule == RuleBundle && b != nil {
+			what = "offers " + versionText(b)
+		} else if b := c.eval.newest(usable); b != nil {
 			what = "newest " + versionText(b)
 		}
 		list = append(list, fmt.Sprintf("%s (%s)", c.Name, what))
 		x.add(suggestCatalog(c.Name, fmt.Sprintf("to take it from %s (%s),", c.Name, what)))
 	}
-	x.say("package %q is in %d catalogs at priority %d: %s. Pick one in spec.source.catalog.selector, or give the catalogs different priorities; another version or channel does not help.",
+	x.say("package %q is in %d catalogs at priority %d: %s. Pick one in spec.source.catalog.selector, or give the catalogs different priorities",
 		f.req.pkg, len(a.tied), a.tied[0].Priority, join(list, ", "))
+	if rule == RulePackage {
+		x.message += "; another version or channel does not help"
+	}
+	x.message += "."
 }
 
 // explainSeveral is for the rule Bundle, when several catalogs contain the package and none has a bundle to offer.

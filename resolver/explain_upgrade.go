@@ -31,7 +31,7 @@ func (c *entrant) explainNoUpgradePath(x *explanation, dropped constraint) {
 		x.say("in catalog %s no upgrade edge leads from the installed %s to a bundle%s in %s; without the edges and the channels %s would qualify.",
 			c.Name, from, versionRangeText(e.req), e.req.channelsText(), versionText(target))
 	}
-	if in := e.installed; len(path) == 0 && in.parsed && target.Version.Compare(in.version) < 0 {
+	if in := e.installed; dropped == byEdges && len(path) == 0 && in.parsed && target.Version.Compare(in.version) < 0 {
 		x.say("It is older than the installed one, and upgrade edges do not lead back.")
 		x.add(suggestSelfCertified(fmt.Sprintf("if the downgrade from %s to %s is what you want,", from, versionText(target))))
 		return
@@ -42,7 +42,19 @@ func (c *entrant) explainNoUpgradePath(x *explanation, dropped constraint) {
 	if dropped == byEdges {
 		c.explainPath(x, path)
 	}
-	x.add(suggestSelfCertified(fmt.Sprintf("if you have verified the jump from %s to %s yourself,", from, versionText(target))))
+	// Of a pair, both have to change.
+	verified := fmt.Sprintf("if you have verified the jump from %s to %s yourself,", from, versionText(target))
+	switch dropped {
+	case byEdges | byVersion:
+		x.add(suggestVersion(exact(target), "together with the next change, to ask for what is there,"))
+	case byEdges | byChannels:
+		if channels := e.holders(target.Name); len(channels) > 0 {
+			x.add(suggestChannels("together with the next change, to ask for a channel that holds it,", channels[0]))
+		} else {
+			x.add(suggestRemoval(fieldChannels, "together with the next change, to take bundles outside of channels too,"))
+		}
+	}
+	x.add(suggestSelfCertified(verified))
 }
 
 func versionRangeText(r *request) string {

@@ -233,10 +233,20 @@ func TestSuggestionsHelp(t *testing.T) {
 		rule := oneOf(t, "rule", rules)
 		v := resolver.Resolve(w.extension(), w.inputs(), rule)
 		if v.Outcome != resolver.OutcomeFailed {
-			if len(v.Suggestions) > 0 {
+			differs := slices.ContainsFunc(v.Notes, func(n resolver.Note) bool { return n.Reason == resolver.SelectionDiffers })
+			if want := v.Outcome == resolver.OutcomeResolved && differs; (len(v.Suggestions) == 1) != want || len(v.Suggestions) > 1 {
 				t.Fatalf("suggestions without a failure: %+v", v)
 			}
 			return
+		}
+		if v.Reason == resolver.NoUpgradePath && strings.Contains(v.Message, "without") {
+			all := w.extension()
+			for _, s := range v.Suggestions {
+				apply(t, all, s)
+			}
+			if after := resolver.Resolve(all, w.inputs(), rule); after.Outcome == resolver.OutcomeFailed {
+				t.Fatalf("all suggestions together do not help\nbefore: %+v\nafter: %+v\nworld: %s", v, after, w)
+			}
 		}
 		for _, s := range v.Suggestions {
 			ext := w.extension()

@@ -30,7 +30,7 @@ func Resolve(ext *ocv1.ClusterExtension, catalogs []Catalog, rule Rule) Verdict 
 	}
 	f := gather(r, catalogs)
 	a := f.answer(rule)
-	x := f.explain(a)
+	x := f.explain(a, rule)
 	v.Outcome, v.Reason, v.Field, v.Message = a.outcome, a.reason, x.field, clean(x.message)
 	notes := f.notes(a)
 	if a.from != nil {
@@ -47,7 +47,7 @@ func Resolve(ext *ocv1.ClusterExtension, catalogs []Catalog, rule Rule) Verdict 
 			v.Ambiguous = append(v.Ambiguous, TiedCatalog{c.Name, c.Priority})
 		}
 	}
-	f.compare(&notes, rule, a)
+	f.compare(&notes, &x, rule, a)
 	v.Notes = notes.sorted()
 	for i := range v.Notes {
 		v.Notes[i].Message = clean(v.Notes[i].Message)
@@ -61,7 +61,7 @@ func Resolve(ext *ocv1.ClusterExtension, catalogs []Catalog, rule Rule) Verdict 
 }
 
 // compare adds the note SelectionDiffers when the other rule answers differently.
-func (f *field) compare(l *noteList, rule Rule, a answer) {
+func (f *field) compare(l *noteList, x *explanation, rule Rule, a answer) {
 	other := RuleBundle
 	if rule == RuleBundle {
 		other = RulePackage
@@ -83,6 +83,9 @@ func (f *field) compare(l *noteList, rule Rule, a answer) {
 	}
 	l.add(SelectionDiffers, fieldSelector, "operator-controller up to 1.11 would %s; by package it is %s. Both agree with selector: %s",
 		byBundle.does(), byPackage.is(), byNameText(agree.Name))
+	if a.outcome == OutcomeResolved { // a failure's suggestions say it already
+		x.add(suggestCatalog(agree.Name, "for both selection rules to agree,"))
+	}
 }
 
 // does says what an installer that follows the answer does.

@@ -52,7 +52,7 @@ func denialMessage(v *resolver.Verdict) string {
 		line := "\n  " + suggestionText(s)
 		n := utf8.RuneCountInString(line)
 		if length+n > maxDenialLength-100 {
-			fmt.Fprintf(&b, "\n  and %d more changes would help: olmgate resolve", len(v.Suggestions)-i)
+			fmt.Fprintf(&b, "\n  and %d more changes would help: olmgate resolve -f FILE", len(v.Suggestions)-i)
 			break
 		}
 		b.WriteString(line)

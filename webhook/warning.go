@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/olmgate/olmgate/resolver"
@@ -27,16 +28,23 @@ func warn(reason resolver.Reason, text string) string {
 
 // warnings renders a decision: first the verdict when it is a warning, with what would help, then the notes.
 func warnings(v *resolver.Verdict, d decision) []string {
-	var out []string
-	if d.action == Warn {
-		out = append(out, failureWarnings(v, d)...)
-	}
+	var notes []string
 	for _, n := range d.notes {
 		text := n.Message
 		if text == "" {
 			text = n.Field
 		}
-		out = append(out, warn(n.Reason, text))
+		notes = append(notes, warn(n.Reason, text))
+	}
+	out := notes
+	if d.action == Warn {
+		failure, fixes := failureWarnings(v, d)
+		// What operator-controller would do instead must not be lost behind the ways out.
+		first := 0
+		if len(d.notes) > 0 && d.notes[0].Reason == resolver.SelectionDiffers {
+			first = 1
+		}
+		out = slices.Concat(failure, notes[:first], fixes, notes[first:])
 	}
 	if v.Outcome == resolver.OutcomeResolved && len(d.notes) > 0 {
 		for _, s := range v.Suggestions {
@@ -46,25 +54,25 @@ func warnings(v *resolver.Verdict, d decision) []string {
 	return bounded(out, v.Extension)
 }
 
-// failureWarnings are the warnings of a failed or undecided verdict that is let through.
-func failureWarnings(v *resolver.Verdict, d decision) []string {
+// failureWarnings are the warnings of a failed or undecided verdict that is let through: what failed, and what would
+// help.
+func failureWarnings(v *resolver.Verdict, d decision) (failure, fixes []string) {
 	text := clean(v.Message)
 	if d.spared != "" {
 		text = "not denied because " + clean(d.spared) + ": " + text
 	}
 	prefix := fmt.Sprintf("olmgate: %s: ", v.Reason)
-	var out []string
 	room := maxWarningLength - utf8.RuneCountInString(prefix) - utf8.RuneCountInString(continued)
 	for i, piece := range split(text, room, maxFailurePieces) {
 		if i > 0 {
 			piece = continued + piece
 		}
-		out = append(out, prefix+piece)
+		failure = append(failure, prefix+piece)
 	}
 	for _, s := range v.Suggestions {
-		out = append(out, warn(v.Reason, suggestionText(s)))
+		fixes = append(fixes, warn(v.Reason, suggestionText(s)))
 	}
-	return out
+	return failure, fixes
 }
 
 // noteOf is the reason of the note that a suggestion belongs to: the most severe one about the same field.

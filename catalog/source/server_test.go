@@ -20,7 +20,7 @@ import (
 // argo is a catalog of one package.
 const argo = `{"schema":"olm.package","name":"argocd-operator","defaultChannel":"alpha"}
 {"schema":"olm.channel","package":"argocd-operator","name":"alpha","entries":[{"name":"argocd-operator.v0.6.0"}]}
-{"schema":"olm.bundle","package":"argocd-operator","name":"argocd-operator.v0.6.0","image":"quay.io/a/b@sha256:1","properties":[{"type":"olm.package","value":{"packageName":"argocd-operator","version":"0.6.0"}}]}
+{"schema":"olm.bundle","package":"argocd-operator","name":"argocd-operator.v0.6.0","image":"example.com/a/b@sha256:1","properties":[{"type":"olm.package","value":{"packageName":"argocd-operator","version":"0.6.0"}}]}
 `
 
 // server is a catalogd of one script.

@@ -51,7 +51,7 @@ func TestOnAnAPIServer(t *testing.T) {
 	defer cancel()
 	create := func() *ocv1.ClusterCatalog {
 		cc := &ocv1.ClusterCatalog{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
-		cc.Spec.Source = ocv1.CatalogSource{Type: ocv1.SourceTypeImage, Image: &ocv1.ImageSource{Ref: "quay.io/x/c:latest"}}
+		cc.Spec.Source = ocv1.CatalogSource{Type: ocv1.SourceTypeImage, Image: &ocv1.ImageSource{Ref: "example.com/x/c:latest"}}
 		if err := api.Create(ctx, cc); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestOnAnAPIServer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	digest := func(n int) string { return fmt.Sprintf("quay.io/x/c@sha256:%064d", n) }
+	digest := func(n int) string { return fmt.Sprintf("example.com/x/c@sha256:%064d", n) }
 	cc := create()
 	publish(cc, digest(1))
 

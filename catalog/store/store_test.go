@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	one = "quay.io/x/c@sha256:1"
-	two = "quay.io/x/c@sha256:2"
+	one = "example.com/x/c@sha256:1"
+	two = "example.com/x/c@sha256:2"
 )
 
 var errNotFound = &source.StatusError{Code: http.StatusNotFound}
