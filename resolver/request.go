@@ -121,6 +121,11 @@ func (r *request) parseSelector(s *metav1.LabelSelector) *fault {
 		r.selector = labels.Everything()
 		return nil
 	}
+	if name, ok := s.MatchLabels[ocv1.MetadataNameLabel]; ok && len(s.MatchLabels)+len(s.MatchExpressions) == 1 && plainName(name) {
+		// The usual selector, without the cost of checking what is known to be right.
+		r.selector, r.selective = labels.SelectorFromValidatedSet(labels.Set{ocv1.MetadataNameLabel: name}), true
+		return nil
+	}
 	compiled, err := metav1.LabelSelectorAsSelector(s)
 	if err != nil {
 		field, why := selectorFault(s, err)
@@ -128,4 +133,17 @@ func (r *request) parseSelector(s *metav1.LabelSelector) *fault {
 	}
 	r.selector, r.selective = compiled, true
 	return nil
+}
+
+// plainName reports whether a text is surely a valid value of a label: small letters, digits and hyphens between them.
+func plainName(s string) bool {
+	if len(s) == 0 || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return true
 }

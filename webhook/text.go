@@ -70,13 +70,24 @@ var recreates = regexp.MustCompile(`(?i)is immutable|immutable field`)
 // soften rewrites the texts that make GitOps tools delete and re-create an object, so that they no longer match and
 // still read the same.
 func soften(s string) string {
-	if len(s) < len("is immutable") || !recreates.MatchString(s) {
+	if !mutable(s) || !recreates.MatchString(s) {
 		return s
 	}
 	for recreates.MatchString(s) {
 		s = recreates.ReplaceAllStringFunc(s, func(m string) string { return strings.Replace(m, " ", "-", 1) })
 	}
 	return s
+}
+
+// mutable reports whether a text holds "mutable" in any case: a quick look before a slow one.
+func mutable(s string) bool {
+	const word = "mutable"
+	for i := 0; i+len(word) <= len(s); i++ {
+		if s[i]|0x20 == 'm' && strings.EqualFold(s[i:i+len(word)], word) {
+			return true
+		}
+	}
+	return false
 }
 
 // cut shortens a text to at most limit characters, at the end of a character, and marks that it did.
