@@ -25,7 +25,7 @@ func TestWhatWasTrustedStaysWhileACertificateOfItMayBeServed(t *testing.T) {
 		now     time.Time
 		want    []byte
 	}{
-		"another replica still serves a certificate of the one before":     {old, lost, bytes.Join([][]byte{fresh, old}, nil)},
+		"another replica still serves a certificate of the one before": {old, lost, bytes.Join([][]byte{fresh, old}, nil)},
 		"both are there already":                                           {bytes.Join([][]byte{fresh, old}, nil), lost, bytes.Join([][]byte{fresh, old}, nil)},
 		"every certificate of the one before has ended":                    {bytes.Join([][]byte{fresh, old}, nil), lost.Add(servingLife + 2*skew), fresh},
 		"the caBundle was wiped":                                           {nil, lost, fresh},
