@@ -179,11 +179,9 @@ func (f *field) explainAmbiguous(x *explanation, a answer, rule Rule) {
 	x.field = fieldSelector
 	var list []string
 	for _, c := range a.tied {
-		what := "no usable version"
+		what := c.eval.newestText()
 		if b := c.eval.chosen(); rule == RuleBundle && b != nil {
 			what = "offers " + versionText(b)
-		} else if b := c.eval.newest(usable); b != nil {
-			what = "newest " + versionText(b)
 		}
 		list = append(list, fmt.Sprintf("%s (%s)", c.Name, what))
 		x.add(suggestCatalog(c.Name, fmt.Sprintf("to take it from %s (%s),", c.Name, what)))
@@ -201,11 +199,7 @@ func (f *field) explainSeveral(x *explanation, a answer) {
 	x.field = f.req.narrowest()
 	var list []string
 	for _, c := range a.tied {
-		what := "no usable version"
-		if b := c.eval.newest(usable); b != nil {
-			what = "newest " + versionText(b)
-		}
-		list = append(list, fmt.Sprintf("%s (%s, %s)", c.Name, c.eval.blame().reason, what))
+		list = append(list, fmt.Sprintf("%s (%s, %s)", c.Name, c.eval.blame().reason, c.eval.newestText()))
 	}
 	x.say("%d catalogs contain package %q, and none has a bundle that qualifies: %s.", len(a.tied), f.req.pkg, join(list, ", "))
 	x.add(suggestCatalog(a.tied[0].Name, "to be told in detail what is wrong with one of them,"))
@@ -228,6 +222,14 @@ func (e *evaluation) chosen() *catalog.Bundle {
 		return nil
 	}
 	return &e.pkg.Bundles[e.best]
+}
+
+// newestText names the newest usable version.
+func (e *evaluation) newestText() string {
+	if b := e.newest(usable); b != nil {
+		return "newest " + versionText(b)
+	}
+	return "no usable version"
 }
 
 // versionText is a version with its release, as people write it.

@@ -43,7 +43,6 @@ func (c *entrant) explainNoUpgradePath(x *explanation, dropped constraint) {
 		c.explainPath(x, path)
 	}
 	// Of a pair, both have to change.
-	verified := fmt.Sprintf("if you have verified the jump from %s to %s yourself,", from, versionText(target))
 	switch dropped {
 	case byEdges | byVersion:
 		x.add(suggestVersion(exact(target), "together with the next change, to ask for what is there,"))
@@ -54,7 +53,7 @@ func (c *entrant) explainNoUpgradePath(x *explanation, dropped constraint) {
 			x.add(suggestRemoval(fieldChannels, "together with the next change, to take bundles outside of channels too,"))
 		}
 	}
-	x.add(suggestSelfCertified(verified))
+	x.add(suggestSelfCertified(fmt.Sprintf("if you have verified the jump from %s to %s yourself,", from, versionText(target))))
 }
 
 func versionRangeText(r *request) string {
