@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/blang/semver/v4"
 )
@@ -14,6 +15,7 @@ type builder struct {
 	limits   Limits
 	packages map[string]*Package
 	strings  map[string]string
+	text     text
 	gvks     map[string][]GVK
 	ranges   map[string]bool // skipRange -> parses
 	kept     int64           // bytes of text kept
@@ -49,10 +51,36 @@ func (b *builder) keep(text []byte) string {
 	if s, ok := b.strings[string(text)]; ok {
 		return s
 	}
-	s := string(text)
+	s := b.text.add(text)
 	b.strings[s] = s
 	b.kept += int64(len(s)) + 16
 	return s
+}
+
+// text keeps strings in a few large pieces of memory. An index has some ten thousand strings, and the garbage collector
+// visits every piece in every cycle: one for each string would be most of its work.
+type text struct {
+	piece *strings.Builder
+	size  int // of the piece
+}
+
+const (
+	leastPiece = 1 << 10
+	mostPiece  = 64 << 10
+)
+
+func (t *text) add(s []byte) string {
+	if len(s) > mostPiece/8 {
+		return string(s)
+	}
+	if t.piece == nil || t.size-t.piece.Len() < len(s) {
+		t.size = max(min(2*t.size, mostPiece), leastPiece, len(s))
+		t.piece = new(strings.Builder)
+		t.piece.Grow(t.size)
+	}
+	at := t.piece.Len()
+	t.piece.Write(s)
+	return t.piece.String()[at:]
 }
 
 // full says which limit the index has reached, nil when none.

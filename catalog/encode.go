@@ -216,14 +216,13 @@ func items[T any](d *decoder, item func(*T)) []T {
 }
 
 func (d *decoder) index() *Index {
-	// One copy of the text that all strings share.
 	d.table = items(d, func(s *string) {
 		n := d.num()
 		if n > len(d.in) {
 			d.fail()
 			return
 		}
-		*s = string(d.in[:n])
+		*s = d.kept.text.add(d.in[:n])
 		d.in = d.in[n:]
 	})
 	x := &Index{}

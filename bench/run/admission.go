@@ -105,6 +105,7 @@ func serveBoth(ctx context.Context, c *cluster.Cluster) (address string, catalog
 	if err := contents.SetupWithManager(mgr); err != nil {
 		return "", nil, err
 	}
+	webhook.PaceGC() // as serve does
 	quiet := slog.New(slog.DiscardHandler)
 	registry := prometheus.NewRegistry()
 	metrics, err := webhook.NewMetrics(registry)

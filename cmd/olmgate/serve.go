@@ -48,6 +48,7 @@ func (o *serveOptions) run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
+	webhook.PaceGC()
 	kube, err := restConfig(o.kubeconfig)
 	if err != nil {
 		return err
