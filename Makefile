@@ -10,12 +10,16 @@ export CGO_ENABLED ?= 0
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION)
+CYCLONEDX := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+IMAGE ?= olmgate:$(VERSION)
+# What the image is made for.
+ARCHITECTURES := amd64 arm64 ppc64le s390x
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZTIME ?= 60s
 # Packages whose tests need no control plane.
 UNIT := $(shell go list ./... 2>/dev/null | grep -v '/e2e\(/\|$$\)')
 # Modules of their own, beside the main one.
-MODULES := bench e2e/tools/regtool
+MODULES := bench e2e/tools/regtool manifests/charttest
 
 .PHONY: help
 help: ## List the targets
@@ -24,6 +28,19 @@ help: ## List the targets
 .PHONY: build
 build: ## Build bin/olmgate
 	go build -ldflags '$(LDFLAGS)' -o bin/olmgate ./cmd/olmgate
+
+.PHONY: cross
+cross: ## Build for every architecture that the image is made for
+	for arch in $(ARCHITECTURES); do GOOS=linux GOARCH=$$arch go build -trimpath -ldflags '$(LDFLAGS)' -o bin/olmgate-linux-$$arch ./cmd/olmgate; done
+
+.PHONY: image
+image: ## Build the container image IMAGE (needs docker with buildx, or podman as DOCKER)
+	$(or $(DOCKER),docker) build --build-arg VERSION=$(VERSION) --tag $(IMAGE) .
+
+.PHONY: sbom
+sbom: ## Write the software bill of materials, bin/olmgate.cdx.json (CycloneDX)
+	@mkdir -p bin
+	go run $(CYCLONEDX) app -json -licenses -main cmd/olmgate -output bin/olmgate.cdx.json .
 
 .PHONY: demo
 demo: build ## Start a local control plane with the webhook and show what it answers (KEEP=1 leaves it running)
@@ -35,6 +52,7 @@ test: ## Run all tests, those against a real control plane included
 	go run ./e2e/tools/build >/dev/null
 	go test -timeout 40m ./...
 	cd bench && go test ./...
+	cd manifests/charttest && go test ./...
 
 .PHONY: unit
 unit: ## Run the tests that need no control plane
@@ -49,11 +67,25 @@ e2e: ## Run the tests against a real control plane
 	go run ./e2e/tools/build >/dev/null
 	OLMGATE_E2E_REQUIRED=1 go test -count=1 -timeout 40m ./e2e/...
 
+.PHONY: e2e-rotation
+e2e-rotation: ## Change serving certificates in every way under a load of requests, of which none may fail
+	go run ./e2e/tools/build >/dev/null
+	@mkdir -p bin
+	OLMGATE_E2E_ROTATION=1 OLMGATE_E2E_REQUIRED=1 go test -count=1 -v -timeout 20m ./e2e/rotation | tee bin/e2e-rotation.log
+	@grep '^requests=' bin/e2e-rotation.log
+
+.PHONY: e2e-node
+e2e-node: ## Run olmgate in Pods on a real node (needs root and apt)
+	go run ./e2e/tools/build >/dev/null
+	go run ./e2e/tools/build -node >/dev/null
+	OLMGATE_E2E_NODE=1 OLMGATE_E2E_REQUIRED=1 go test -count=1 -v -timeout 20m ./e2e/node
+
 .PHONY: lint
 lint: ## Run go vet and golangci-lint
 	go vet ./...
 	go run $(GOLANGCI_LINT) run ./...
 	cd bench && go vet ./...
+	cd manifests/charttest && go vet ./...
 
 .PHONY: verify
 verify: ## Check that generated files and go.mod are up to date and the code is formatted

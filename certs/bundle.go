@@ -4,61 +4,96 @@ import (
 	"bytes"
 	"crypto/x509"
 	"encoding/pem"
-	"iter"
-	"strings"
+	"slices"
 	"time"
 )
 
-// certificates are those of a PEM text that can be read.
-func certificates(text []byte) iter.Seq[*x509.Certificate] {
-	return func(yield func(*x509.Certificate) bool) {
-		for rest := text; ; {
-			var block *pem.Block
-			if block, rest = pem.Decode(rest); block == nil {
-				return
-			}
-			if cert, err := x509.ParseCertificate(block.Bytes); err == nil && !yield(cert) {
-				return
-			}
+// maxBundle bounds how many certificates are read from a text: it ends up in an object of the API server, which takes
+// no more than a megabyte or so.
+const maxBundle = 100
+
+// bundle are certificates to trust, each once.
+type bundle []*x509.Certificate
+
+// parseBundle reads what can be read of a PEM text.
+func parseBundle(text []byte) bundle {
+	var b bundle
+	for rest := text; len(b) < maxBundle; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		if cert, err := x509.ParseCertificate(block.Bytes); err == nil {
+			b = b.with(cert)
 		}
 	}
+	return b
 }
 
-func encodePEM(cert *x509.Certificate) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw})
-}
-
-// addToBundle puts the certificate before those of the bundle that are still valid, each once. Replicas that still
-// serve a certificate of the authority before this one stay trusted.
-func addToBundle(certPEM, bundle []byte, now time.Time) []byte {
+func (b bundle) encode() []byte {
 	var out bytes.Buffer
-	seen := map[string]bool{}
-	for cert := range certificates(append(bytes.Clone(certPEM), bundle...)) {
-		if now.After(cert.NotAfter) || seen[string(cert.Raw)] {
-			continue
-		}
-		seen[string(cert.Raw)] = true
-		out.Write(encodePEM(cert))
+	for _, cert := range b {
+		out.Write(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert.Raw}))
 	}
 	return out.Bytes()
 }
 
-// earlierAuthorities are those of olmgate's own authorities in current that a serving certificate in use may still be
-// of: none once the bundle's first authority is older than any serving certificate.
-func earlierAuthorities(bundle, current []byte, now time.Time) []byte {
-	first, _ := pem.Decode(bundle)
-	if first == nil {
-		return nil
-	}
-	newest, err := x509.ParseCertificate(first.Bytes)
-	if err != nil || now.After(newest.NotBefore.Add(skew+servingLife)) {
-		return nil
-	}
-	var own bytes.Buffer
-	for cert := range certificates(current) {
-		if strings.HasPrefix(cert.Subject.CommonName, authorityName) {
-			own.Write(encodePEM(cert))
+func (b bundle) has(cert *x509.Certificate) bool {
+	return slices.ContainsFunc(b, func(c *x509.Certificate) bool { return bytes.Equal(c.Raw, cert.Raw) })
+}
+
+func (b bundle) hasAll(certs bundle) bool {
+	return len(certs.without(b)) == 0
+}
+
+// without are the certificates of b that other does not have.
+func (b bundle) without(other bundle) bundle {
+	var out bundle
+	for _, cert := range b {
+		if !other.has(cert) {
+			out = append(out, cert)
 		}
 	}
-	return own.Bytes()
+	return out
+}
+
+// with are the certificates of b and then those that it does not have. nil ones are passed over.
+func (b bundle) with(certs ...*x509.Certificate) bundle {
+	b = slices.Clip(b)
+	for _, cert := range certs {
+		if cert != nil && !b.has(cert) {
+			b = append(b, cert)
+		}
+	}
+	return b
+}
+
+// alive are those that have not expired. One that is not valid yet stays: a clock may be behind.
+func (b bundle) alive(now time.Time) bundle {
+	var out bundle
+	for _, cert := range b {
+		if !now.After(cert.NotAfter) {
+			out = append(out, cert)
+		}
+	}
+	return out
+}
+
+// authorities are those that may sign others.
+func (b bundle) authorities() bundle {
+	var out bundle
+	for _, cert := range b {
+		if cert.IsCA {
+			out = append(out, cert)
+		}
+	}
+	return out
+}
+
+func (b bundle) pool() *x509.CertPool {
+	pool := x509.NewCertPool()
+	for _, cert := range b {
+		pool.AddCert(cert)
+	}
+	return pool
 }

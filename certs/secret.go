@@ -1,96 +1,106 @@
 package certs
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"slices"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// caKey is the key of the Secret with the certificates to trust: that of the authority and, after a renewal, those
-// before it.
+// caKey is the key of a Secret with the certificates to trust.
 const caKey = "ca.crt"
+
+// fieldOwner is who applies objects.
+const fieldOwner = client.FieldOwner("olmgate")
+
+// labels are those of every object that olmgate makes.
+var labels = map[string]string{"app.kubernetes.io/name": "olmgate", "app.kubernetes.io/managed-by": "olmgate"}
 
 // attempts bounds how often a write that lost a race is tried again; the next comparison comes soon anyway.
 const attempts = 5
 
-// sharedAuthority is the authority in the Secret, made when it is missing or no longer usable, and the bundle to trust.
-// Several replicas may do this at once: the API server lets one create or update the Secret, the others read it again.
-func (s *SelfManaged) sharedAuthority(ctx context.Context) (*authority, []byte, error) {
-	var err error
-	for range attempts {
-		var secret *corev1.Secret
-		if secret, err = s.getOrCreateSecret(ctx); err != nil {
-			return nil, nil, err
-		}
-		a, problem := parseAuthority(secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey])
-		if problem == nil {
-			problem = a.usable(s.Clock.Now(), s.names)
-		}
-		if problem == nil {
-			return a, addToBundle(a.certPEM, secret.Data[caKey], s.Clock.Now()), nil
-		}
-		s.Log.Warn("the authority is replaced", "secret", s.Namespace+"/"+s.Secret, "because", problem)
-		if err = s.replace(ctx, secret); err == nil || apierrors.IsConflict(err) {
-			continue
-		}
-		return nil, nil, fmt.Errorf("replace the authority in Secret %s/%s: %w; allow update of Secrets there, or put a good one into it", s.Namespace, s.Secret, err)
-	}
-	return nil, nil, fmt.Errorf("replace the authority in Secret %s/%s: lost %d races: %w", s.Namespace, s.Secret, attempts, err)
+// ownSecret is a Secret that the replicas share and write themselves.
+//
+// A POST cannot be limited by name, since the authorizer does not know the name then. Server-side apply can: so the
+// Secret is made empty by it, and then filled by an update of the version that was read, of which one replica wins.
+type ownSecret struct {
+	client client.Client
+	key    client.ObjectKey
+	// annotations that it always has.
+	annotations map[string]string
 }
 
-func (s *SelfManaged) getOrCreateSecret(ctx context.Context) (*corev1.Secret, error) {
+// read is nil without an error when there is no such Secret.
+func (o *ownSecret) read(ctx context.Context) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
-	key := client.ObjectKey{Namespace: s.Namespace, Name: s.Secret}
-	err := s.Client.Get(ctx, key, secret)
-	if err == nil {
-		return secret, nil
-	}
-	if !apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("read the authority from Secret %s: %w; allow get of Secrets there", key, err)
-	}
-	a, err := newAuthority(s.Rand, s.Clock.Now(), s.names)
-	if err != nil {
-		return nil, err
-	}
-	secret = &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: s.Namespace, Name: s.Secret,
-			Labels: map[string]string{"app.kubernetes.io/name": "olmgate", "app.kubernetes.io/managed-by": "olmgate"},
-		},
-		Type: corev1.SecretTypeTLS,
-		Data: map[string][]byte{corev1.TLSCertKey: a.certPEM, corev1.TLSPrivateKeyKey: a.keyPEM, caKey: a.certPEM},
-	}
-	switch err := s.Client.Create(ctx, secret); {
-	case err == nil:
-		s.Log.Info("an authority was made", "secret", key.String(), "notAfter", a.cert.NotAfter)
-		return secret, nil
-	case !apierrors.IsAlreadyExists(err):
-		return nil, fmt.Errorf("keep the authority in Secret %s: %w; allow create of Secrets there", key, err)
-	}
-	// Another replica was first: its authority is the one.
-	secret = &corev1.Secret{}
-	if err := s.Client.Get(ctx, key, secret); err != nil {
-		return nil, fmt.Errorf("read the authority of another replica from Secret %s: %w", key, err)
+	err := o.client.Get(ctx, o.key, secret)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read Secret %s: %w; allow get, list and watch of it", o.key, err)
 	}
 	return secret, nil
 }
 
-// replace puts a new authority into the Secret, provided that it is still the one that was read.
-func (s *SelfManaged) replace(ctx context.Context, secret *corev1.Secret) error {
-	a, err := newAuthority(s.Rand, s.Clock.Now(), s.names)
-	if err != nil {
-		return err
+// create makes the Secret empty and reads it: it may be another replica's by now. Applying it owns no data, so that
+// what another replica has put into it meanwhile stays.
+func (o *ownSecret) create(ctx context.Context) (*corev1.Secret, error) {
+	empty := corev1ac.Secret(o.key.Name, o.key.Namespace).
+		WithType(corev1.SecretTypeOpaque).
+		WithLabels(labels)
+	if len(o.annotations) > 0 {
+		empty.WithAnnotations(o.annotations)
 	}
-	trusted := slices.Concat(secret.Data[caKey], []byte("\n"), secret.Data[corev1.TLSCertKey])
-	if secret.Data == nil {
-		secret.Data = map[string][]byte{}
+	if err := o.client.Apply(ctx, empty, fieldOwner); err != nil {
+		return nil, fmt.Errorf("create Secret %s: %w; allow create and patch of it by name", o.key, err)
 	}
-	secret.Data[caKey] = addToBundle(a.certPEM, trusted, s.Clock.Now())
-	secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey] = a.certPEM, a.keyPEM
-	return s.Client.Update(ctx, secret)
+	secret, err := o.read(ctx)
+	if err == nil && secret == nil {
+		err = conflict(o.key.Name, "it was deleted just after it was made")
+	}
+	return secret, err
 }
+
+// update writes data and annotations, provided that the Secret is still the one that was read. A value of nil removes
+// the key. It reports whether anything had to change.
+func (o *ownSecret) update(ctx context.Context, secret *corev1.Secret, data map[string][]byte, annotations map[string]string) (bool, error) {
+	want := secret.DeepCopy()
+	if want.Data == nil {
+		want.Data = map[string][]byte{}
+	}
+	if want.Annotations == nil {
+		want.Annotations = map[string]string{}
+	}
+	for key, value := range data {
+		if value == nil {
+			delete(want.Data, key)
+		} else {
+			want.Data[key] = value
+		}
+	}
+	maps.Copy(want.Annotations, o.annotations)
+	maps.Copy(want.Annotations, annotations)
+	if maps.EqualFunc(secret.Data, want.Data, bytes.Equal) && maps.Equal(secret.Annotations, want.Annotations) {
+		return false, nil
+	}
+	if err := o.client.Update(ctx, want, fieldOwner); err != nil {
+		return false, fmt.Errorf("write Secret %s: %w; allow update of it", o.key, err)
+	}
+	*secret = *want
+	return true, nil
+}
+
+// conflict is an error that lostRace recognizes.
+func conflict(name, why string) error {
+	return apierrors.NewConflict(corev1.Resource("secrets"), name, errors.New(why))
+}
+
+// lostRace reports whether an error says that another replica was first.
+func lostRace(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }

@@ -3,97 +3,25 @@ package certs
 import (
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"net"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
-
-const host = "olmgate-webhook.olmgate-system.svc"
-
-var start = time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
-
-// cluster is a fake API server that holds the ValidatingWebhookConfiguration.
-func cluster(funcs interceptor.Funcs) client.Client {
-	config := &admissionregistrationv1.ValidatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: "olmgate"},
-		Webhooks:   []admissionregistrationv1.ValidatingWebhook{{Name: "a.olmgate.dev"}, {Name: "b.olmgate.dev"}},
-	}
-	return fake.NewClientBuilder().WithObjects(config).WithInterceptorFuncs(funcs).Build()
-}
-
-func source(c client.Client, clock *clocktesting.FakeClock) *SelfManaged {
-	return NewSelfManaged(SelfManagedOptions{Client: c, Clock: clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
-}
-
-func reconcile(t *testing.T, s *SelfManaged) {
-	t.Helper()
-	if err := s.Reconcile(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// bundles are the caBundles of the webhooks.
-func bundles(t *testing.T, c client.Client) [][]byte {
-	t.Helper()
-	config := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: "olmgate"}, config); err != nil {
-		t.Fatal(err)
-	}
-	var out [][]byte
-	for _, w := range config.Webhooks {
-		out = append(out, w.ClientConfig.CABundle)
-	}
-	return out
-}
-
-// shake is a TLS handshake between the source and a client that trusts the bundle, as the API server does it.
-func shake(ctx context.Context, s Source, bundle []byte, name string, now time.Time) error {
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(bundle)
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	defer listener.Close()
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		conn, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		_ = tls.Server(conn, &tls.Config{GetCertificate: s.GetCertificate, MinVersion: tls.VersionTLS13, Time: func() time.Time { return now }}).HandshakeContext(ctx)
-	}()
-	conn, err := (&tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: name, Time: func() time.Time { return now }}}).DialContext(ctx, "tcp", listener.Addr().String())
-	if err == nil {
-		err = conn.Close()
-	}
-	// Only what the client makes of it counts: it may be gone before the server has finished writing.
-	<-served
-	return err
-}
 
 func TestTheAPIServerTrustsTheServingCertificate(t *testing.T) {
 	clock := clocktesting.NewFakeClock(start)
 	c := cluster(interceptor.Funcs{})
-	s := source(c, clock)
+	s := selfManaged(c, clock)
 	if err := s.Ready(); err == nil {
 		t.Error("ready before the first comparison")
 	}
@@ -113,21 +41,25 @@ func TestTheAPIServerTrustsTheServingCertificate(t *testing.T) {
 		if err := shake(t.Context(), s, bundle, "kubernetes.default.svc", clock.Now()); err == nil {
 			t.Error("the certificate is good for another name")
 		}
+		if err := shake(t.Context(), s, bundle, host, clock.Now().Add(-24*time.Hour)); err != nil {
+			t.Errorf("an API server whose clock is a day behind: %v", err)
+		}
+	}
+	if st := s.State(); st.Trust != Trusted || !st.NotAfter.Equal(start.Add(DefaultServingLifetime)) || st.Rotations != 0 {
+		t.Errorf("state: %+v", st)
 	}
 }
 
 func TestTheAuthorityIsGoodForNothingElse(t *testing.T) {
-	a, err := newAuthority(rand.Reader, start, []string{host})
+	a, err := newAuthority(rand.Reader, start, []string{host}, DefaultAuthorityLifetime)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cert, err := a.issue(rand.Reader, start, []string{"kubernetes.default.svc"})
+	ch, err := a.issue(rand.Reader, start, []string{"kubernetes.default.svc"}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	roots := x509.NewCertPool()
-	roots.AddCert(a.cert)
-	_, err = cert.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: "kubernetes.default.svc", CurrentTime: start})
+	_, err = ch.leaf.Verify(x509.VerifyOptions{Roots: bundle{a.cert}.pool(), DNSName: "kubernetes.default.svc", CurrentTime: start})
 	if err == nil {
 		t.Error("a certificate of the authority for another name verifies")
 	}
@@ -140,35 +72,77 @@ func TestReplicasThatStartAtOnceShareOneAuthority(t *testing.T) {
 	var wg sync.WaitGroup
 	errs := make([]error, len(replicas))
 	for i := range replicas {
-		replicas[i] = source(c, clock)
-		wg.Go(func() { errs[i] = replicas[i].Reconcile(t.Context()) })
+		replicas[i] = selfManaged(c, clock)
+		wg.Go(func() {
+			// A replica that lost every race tries again, as Start does.
+			for range 10 {
+				if errs[i] = replicas[i].Reconcile(t.Context()); errs[i] == nil {
+					break
+				}
+			}
+		})
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
 	bundle := bundles(t, c)[0]
+	if n := len(parseBundle(bundle)); n != 1 {
+		t.Errorf("%d authorities are trusted", n)
+	}
 	for i, s := range replicas {
 		if err := shake(t.Context(), s, bundle, host, clock.Now()); err != nil {
 			t.Errorf("replica %d: %v", i, err)
 		}
+		if err := s.Ready(); err != nil {
+			t.Errorf("replica %d: %v", i, err)
+		}
+	}
+}
+
+func TestTheSecretIsMadeEmptyAndThenFilled(t *testing.T) {
+	var seen []string
+	funcs := interceptor.Funcs{
+		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+			return errors.New("a POST cannot be limited by name")
+		},
+		Apply: func(ctx context.Context, c client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+			err := c.Apply(ctx, o, opts...)
+			s := &corev1.Secret{}
+			if getErr := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "olmgate-ca"}, s); getErr != nil {
+				return getErr
+			}
+			seen = append(seen, fmt.Sprintf("applied with %d keys", len(s.Data)))
+			return err
+		},
+		Update: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.UpdateOption) error {
+			seen = append(seen, fmt.Sprintf("updated a read version: %v", o.GetResourceVersion() != ""))
+			return c.Update(ctx, o, opts...)
+		},
+	}
+	c := cluster(funcs)
+	reconcile(t, selfManaged(c, clocktesting.NewFakeClock(start)))
+	if got := strings.Join(seen, "; "); got != "applied with 0 keys; updated a read version: true" {
+		t.Error(got)
+	}
+	// A replica that read before the Secret was there, and applies after it was filled.
+	before := secret(t, c, "olmgate-ca")
+	o := ownSecret{client: c, key: client.ObjectKeyFromObject(before)}
+	after, err := o.create(t.Context())
+	if err != nil || len(after.Data) != len(before.Data) {
+		t.Errorf("%d keys of %d are left, %v", len(after.Data), len(before.Data), err)
 	}
 }
 
 func TestAWipedBundleIsWrittenAgain(t *testing.T) {
 	clock := clocktesting.NewFakeClock(start)
 	c := cluster(interceptor.Funcs{})
-	s := source(c, clock)
+	s := selfManaged(c, clock)
 	reconcile(t, s)
 	want := bundles(t, c)[0]
-	config := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-	if err := c.Get(t.Context(), client.ObjectKey{Name: "olmgate"}, config); err != nil {
-		t.Fatal(err)
-	}
+	config := configuration(t, c)
 	config.Webhooks[1].ClientConfig.CABundle = nil
-	if err := c.Update(t.Context(), config); err != nil {
-		t.Fatal(err)
-	}
+	update(t, c, config)
 	reconcile(t, s)
 	for i, got := range bundles(t, c) {
 		if string(got) != string(want) {
@@ -177,45 +151,221 @@ func TestAWipedBundleIsWrittenAgain(t *testing.T) {
 	}
 }
 
-func TestStartComparesAtEachTick(t *testing.T) {
+func TestTheSameAuthorityIsPutBack(t *testing.T) {
+	for name, spoil := range map[string]func(*testing.T, client.Client, *corev1.Secret){
+		"deleted": func(t *testing.T, c client.Client, s *corev1.Secret) {
+			if err := c.Delete(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"damaged": func(t *testing.T, c client.Client, s *corev1.Secret) {
+			s.Data[corev1.TLSCertKey] = []byte("rubbish")
+			update(t, c, s)
+		},
+		"with the key of another": func(t *testing.T, c client.Client, s *corev1.Secret) {
+			s.Data[corev1.TLSPrivateKeyKey] = newTestAuthority(t, start).keyPEM
+			update(t, c, s)
+		},
+		"emptied": func(t *testing.T, c client.Client, s *corev1.Secret) {
+			s.Data, s.Annotations = nil, nil
+			update(t, c, s)
+		},
+		"without the CAs to trust": func(t *testing.T, c client.Client, s *corev1.Secret) {
+			delete(s.Data, caKey)
+			update(t, c, s)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock := clocktesting.NewFakeClock(start)
+			c := cluster(interceptor.Funcs{})
+			s, other := selfManaged(c, clock), selfManaged(c, clock)
+			reconcile(t, s)
+			reconcile(t, other)
+			before, trusted := secret(t, c, "olmgate-ca"), bundles(t, c)[0]
+			served, _ := s.GetCertificate(nil)
+			spoil(t, c, before.DeepCopy())
+			// One that starts meanwhile waits for those that know the authority.
+			late := selfManaged(c, clock)
+			if err := late.Reconcile(t.Context()); name != "without the CAs to trust" && !errors.Is(err, errOthers) {
+				t.Errorf("a replica that does not know the authority: %v", err)
+			}
+			reconcile(t, s)
+			after := secret(t, c, "olmgate-ca")
+			for _, key := range []string{corev1.TLSCertKey, corev1.TLSPrivateKeyKey, caKey} {
+				if string(after.Data[key]) != string(before.Data[key]) {
+					t.Errorf("%s differs", key)
+				}
+			}
+			reconcile(t, other)
+			reconcile(t, late)
+			if got := bundles(t, c)[0]; string(got) != string(trusted) {
+				t.Error("caBundle differs")
+			}
+			if now, _ := s.GetCertificate(nil); now != served {
+				t.Error("another certificate is served")
+			}
+			for i, r := range []*SelfManaged{s, other, late} {
+				if err := errors.Join(r.Ready(), shake(t.Context(), r, trusted, host, clock.Now())); err != nil {
+					t.Errorf("replica %d: %v", i, err)
+				}
+			}
+		})
+	}
+}
+
+func TestAnAuthorityThatNobodyHasIsMadeAnew(t *testing.T) {
 	clock := clocktesting.NewFakeClock(start)
-	compared := make(chan struct{}, 10)
-	c := cluster(interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
-		if _, ok := obj.(*admissionregistrationv1.ValidatingWebhookConfiguration); ok {
-			compared <- struct{}{}
+	c := cluster(interceptor.Funcs{})
+	old := selfManaged(c, clock)
+	reconcile(t, old)
+	if err := c.Delete(t.Context(), secret(t, c, "olmgate-ca")); err != nil {
+		t.Fatal(err)
+	}
+	s := selfManaged(c, clock)
+	if err := s.Reconcile(t.Context()); !errors.Is(err, errOthers) || s.Ready() == nil {
+		t.Fatalf("it does not wait for others: %v", err)
+	}
+	clock.Step(restoreTime)
+	reconcile(t, s)
+	if err := s.Ready(); err == nil || !strings.Contains(err.Error(), "not every API server may know yet") {
+		t.Errorf("ready before every API server can know: %v", err)
+	}
+	// The old replica, which was held up, is still trusted, and so is the new one.
+	for i, r := range []*SelfManaged{old, s} {
+		if err := shake(t.Context(), r, bundles(t, c)[0], host, clock.Now()); err != nil {
+			t.Errorf("replica %d: %v", i, err)
 		}
-		return c.Get(ctx, key, obj, opts...)
-	}})
-	s := source(c, clock)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- s.Start(ctx) }()
-	<-compared
-	clock.Step(DefaultInterval)
-	<-compared
-	cancel()
-	if err := <-done; err != nil {
+	}
+	clock.Step(DefaultSettle)
+	reconcile(t, s)
+	if err := s.Ready(); err != nil {
+		t.Error(err)
+	}
+	clock.Step(DefaultServingLifetime + DefaultServingLifetime/10 + time.Hour)
+	reconcile(t, s)
+	if n := len(parseBundle(bundles(t, c)[0])); n != 1 {
+		t.Errorf("%d authorities are trusted in the end", n)
+	}
+}
+
+// rotate asks for a new authority.
+func rotate(t *testing.T, c client.Client, value string) {
+	t.Helper()
+	s := secret(t, c, "olmgate-ca")
+	s.Annotations[RotateAnnotation] = value
+	update(t, c, s)
+}
+
+func TestARotationOfTheAuthorityOverlaps(t *testing.T) {
+	clock := clocktesting.NewFakeClock(start)
+	c := cluster(interceptor.Funcs{})
+	s, other := selfManaged(c, clock), selfManaged(c, clock)
+	all := func() {
+		t.Helper()
+		reconcile(t, s)
+		reconcile(t, other)
+	}
+	all()
+	first := parseBundle(bundles(t, c)[0])
+	issuer := func(s *SelfManaged) string { return s.current().leaf.Issuer.CommonName }
+	rotate(t, c, "now")
+	all()
+	both := parseBundle(bundles(t, c)[0])
+	if len(both) != 2 || !both.has(first[0]) || issuer(s) != first[0].Subject.CommonName {
+		t.Fatalf("%d authorities are trusted, and that of %s serves", len(both), issuer(s))
+	}
+	clock.Step(DefaultSettle - time.Second)
+	all()
+	if issuer(s) != first[0].Subject.CommonName {
+		t.Error("the new authority signs before every API server can know it")
+	}
+	clock.Step(time.Second)
+	all()
+	if issuer(s) != both[1].Subject.CommonName || issuer(other) != issuer(s) {
+		t.Errorf("%s and %s serve", issuer(s), issuer(other))
+	}
+	if st := s.State(); st.Rotations != 1 || st.Changes != 1 || st.Trust != Trusted {
+		t.Errorf("state: %+v", st)
+	}
+	if sec := secret(t, c, "olmgate-ca"); sec.Data[nextKeyKey] != nil || sec.Annotations[rotatedAnnotation] != "now" {
+		t.Errorf("keys %v, annotations %v", sec.Data, sec.Annotations)
+	}
+	all()
+	if n := len(parseBundle(bundles(t, c)[0])); n != 2 {
+		t.Errorf("the old authority left at once, %d are trusted; or the request was granted twice", n)
+	}
+	clock.Step(DefaultServingLifetime + DefaultServingLifetime/10 + time.Minute)
+	all()
+	if last := parseBundle(bundles(t, c)[0]); len(last) != 1 || !last.has(both[1]) {
+		t.Errorf("%d authorities are trusted in the end", len(last))
+	}
+	rotate(t, c, "again")
+	all()
+	if n := len(parseBundle(bundles(t, c)[0])); n != 2 {
+		t.Error("another value asks for nothing")
+	}
+}
+
+func TestAnAuthorityInTheLastTenthOfItsLifeIsReplaced(t *testing.T) {
+	clock := clocktesting.NewFakeClock(start)
+	c := cluster(interceptor.Funcs{})
+	s := selfManaged(c, clock)
+	reconcile(t, s)
+	first := secret(t, c, "olmgate-ca").Data[corev1.TLSCertKey]
+	clock.Step(DefaultAuthorityLifetime - DefaultAuthorityLifetime/10 + time.Hour)
+	reconcile(t, s)
+	clock.Step(DefaultSettle)
+	reconcile(t, s)
+	if string(secret(t, c, "olmgate-ca").Data[corev1.TLSCertKey]) == string(first) {
+		t.Error("it is the same")
+	}
+	if err := errors.Join(s.Ready(), shake(t.Context(), s, bundles(t, c)[0], host, clock.Now())); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestAHandshakeRenewsAnOldCertificate(t *testing.T) {
-	clock := clocktesting.NewFakeClock(start)
-	c := cluster(interceptor.Funcs{})
-	s := source(c, clock)
-	reconcile(t, s)
-	bundle := bundles(t, c)[0]
-	first, _ := s.GetCertificate(nil)
-	for name, tc := range map[string]struct {
-		at    time.Time
-		renew bool
-	}{
-		"a day later it is the same":           {start.Add(24 * time.Hour), false},
-		"in the last third it is another":      {start.Add(servingLife - servingRenew), true},
-		"after a sleep past its end it is too": {start.Add(2 * servingLife), true},
+func TestAnAuthorityOfNoUseIsReplacedAtOnce(t *testing.T) {
+	for name, spoil := range map[string]func(*clocktesting.FakeClock){
+		"expired, on a machine that slept": func(clock *clocktesting.FakeClock) { clock.Step(DefaultAuthorityLifetime + time.Hour) },
+		"of a clock that went far back":    func(clock *clocktesting.FakeClock) { clock.Step(-2 * backdate) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			clock.SetTime(tc.at)
+			clock := clocktesting.NewFakeClock(start)
+			c := cluster(interceptor.Funcs{})
+			s, other := selfManaged(c, clock), selfManaged(c, clock)
+			reconcile(t, s)
+			reconcile(t, other)
+			spoil(clock)
+			for range 3 {
+				_ = s.Reconcile(t.Context())
+				_ = other.Reconcile(t.Context())
+				clock.Step(restoreTime)
+			}
+			for i, r := range []*SelfManaged{s, other} {
+				if err := errors.Join(r.Ready(), r.Reconcile(t.Context()), shake(t.Context(), r, bundles(t, c)[0], host, clock.Now())); err != nil {
+					t.Errorf("replica %d: %v", i, err)
+				}
+			}
+		})
+	}
+}
+
+func TestAHandshakeRenewsAnOldCertificate(t *testing.T) {
+	for name, tc := range map[string]struct {
+		after time.Duration
+		renew bool
+	}{
+		"a day later it is the same":           {24 * time.Hour, false},
+		"in the last third it is another":      {DefaultServingLifetime - DefaultServingLifetime/3, true},
+		"after a sleep past its end it is too": {2 * DefaultServingLifetime, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock := clocktesting.NewFakeClock(start)
+			c := cluster(interceptor.Funcs{})
+			s := selfManaged(c, clock)
+			reconcile(t, s)
+			first, _ := s.GetCertificate(nil)
+			clock.Step(tc.after)
 			got, err := s.GetCertificate(nil)
 			if err != nil {
 				t.Fatal(err)
@@ -223,63 +373,50 @@ func TestAHandshakeRenewsAnOldCertificate(t *testing.T) {
 			if renewed := got != first; renewed != tc.renew {
 				t.Errorf("renewed: %v", renewed)
 			}
-			if err := shake(t.Context(), s, bundle, host, tc.at); err != nil {
+			if err := errors.Join(s.Ready(), shake(t.Context(), s, bundles(t, c)[0], host, clock.Now())); err != nil {
 				t.Error(err)
 			}
-			s.serving, first = nil, nil
-			clock.SetTime(start)
-			if first, err = s.GetCertificate(nil); err != nil {
-				t.Fatal(err)
+			if again, _ := s.GetCertificate(nil); again != got {
+				t.Error("every handshake makes a certificate")
 			}
 		})
 	}
 }
 
-func TestAnAuthorityThatIsNoLongerUsableIsReplaced(t *testing.T) {
-	for name, spoil := range map[string]func(*corev1.Secret, *clocktesting.FakeClock){
-		"in the last year of its life": func(_ *corev1.Secret, clock *clocktesting.FakeClock) {
-			clock.Step(authorityLife - authorityRenew + time.Hour)
-		},
-		"damaged":                   func(s *corev1.Secret, _ *clocktesting.FakeClock) { s.Data[corev1.TLSCertKey] = []byte("rubbish") },
-		"emptied":                   func(s *corev1.Secret, _ *clocktesting.FakeClock) { s.Data = nil },
-		"of a clock that went back": func(_ *corev1.Secret, clock *clocktesting.FakeClock) { clock.Step(-48 * time.Hour) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			clock := clocktesting.NewFakeClock(start)
-			c := cluster(interceptor.Funcs{})
-			s, other := source(c, clock), source(c, clock)
-			reconcile(t, s)
-			reconcile(t, other)
-			secret := &corev1.Secret{}
-			if err := c.Get(t.Context(), client.ObjectKey{Namespace: "olmgate-system", Name: "olmgate-ca"}, secret); err != nil {
-				t.Fatal(err)
-			}
-			before := string(secret.Data[corev1.TLSPrivateKeyKey])
-			spoil(secret, clock)
-			if err := c.Update(t.Context(), secret); err != nil {
-				t.Fatal(err)
-			}
-			reconcile(t, s)
-			if err := c.Get(t.Context(), client.ObjectKeyFromObject(secret), secret); err != nil {
-				t.Fatal(err)
-			}
-			if string(secret.Data[corev1.TLSPrivateKeyKey]) == before {
-				t.Error("the key is the same")
-			}
-			bundle := bundles(t, c)[0]
-			if err := shake(t.Context(), s, bundle, host, clock.Now()); err != nil {
-				t.Error(err)
-			}
-			if name == "in the last year of its life" {
-				if err := shake(t.Context(), other, bundle, host, clock.Now()); err != nil {
-					t.Errorf("a replica that has not seen the new authority is no longer trusted: %v", err)
-				}
-			}
-			reconcile(t, other)
-			if err := shake(t.Context(), other, bundle, host, clock.Now()); err != nil {
-				t.Errorf("the other replica: %v", err)
-			}
-		})
+func TestWhatAnotherSourceServesStaysTrusted(t *testing.T) {
+	clock := clocktesting.NewFakeClock(start)
+	c := cluster(interceptor.Funcs{})
+	foreign := newTestAuthority(t, start)
+	setBundles(t, c, foreign.certPEM)
+	s := selfManaged(c, clock)
+	_ = s.Reconcile(t.Context())
+	clock.Step(restoreTime)
+	reconcile(t, s)
+	trusted := parseBundle(bundles(t, c)[0])
+	if len(trusted) != 2 || !trusted.has(foreign.cert) {
+		t.Errorf("%d authorities are trusted", len(trusted))
+	}
+	if s.Ready() == nil {
+		t.Error("ready before every API server can know")
+	}
+	clock.Step(DefaultSettle)
+	reconcile(t, s)
+	if err := s.Ready(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnotherControllerThatWritesCABundleIsNotFought(t *testing.T) {
+	c := cluster(interceptor.Funcs{})
+	config := configuration(t, c)
+	config.Annotations = map[string]string{"cert-manager.io/inject-ca-from": "a/b"}
+	update(t, c, config)
+	s := selfManaged(c, clocktesting.NewFakeClock(start))
+	if err := s.Reconcile(t.Context()); err == nil || !strings.Contains(err.Error(), "remove the annotation") {
+		t.Errorf("error: %v", err)
+	}
+	if got := bundles(t, c)[0]; len(got) > 0 {
+		t.Errorf("caBundle: %s", got)
 	}
 }
 
@@ -289,18 +426,27 @@ func TestErrorsSayWhatToAllow(t *testing.T) {
 		funcs interceptor.Funcs
 		want  string
 	}{
-		"Secrets cannot be read": {interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+		"the webhooks cannot be read": {interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 			return forbidden
-		}}, "allow get of Secrets"},
-		"Secrets cannot be created": {interceptor.Funcs{Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+		}}, "read ValidatingWebhookConfiguration olmgate: forbidden; allow get, list and watch of it"},
+		"the Secret cannot be read": {interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if _, ok := o.(*corev1.Secret); ok {
+				return forbidden
+			}
+			return c.Get(ctx, key, o, opts...)
+		}}, "read Secret olmgate-system/olmgate-ca: forbidden; allow get, list and watch of it"},
+		"the Secret cannot be created": {interceptor.Funcs{Apply: func(context.Context, client.WithWatch, runtime.ApplyConfiguration, ...client.ApplyOption) error {
 			return forbidden
-		}}, "allow create of Secrets"},
-		"webhooks cannot be patched": {interceptor.Funcs{Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+		}}, "create Secret olmgate-system/olmgate-ca: forbidden; allow create and patch of it by name"},
+		"the Secret cannot be filled": {interceptor.Funcs{Update: func(context.Context, client.WithWatch, client.Object, ...client.UpdateOption) error {
 			return forbidden
-		}}, "allow patch of it"},
+		}}, "write Secret olmgate-system/olmgate-ca: forbidden; allow update of it"},
+		"the webhooks cannot be patched": {interceptor.Funcs{Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+			return forbidden
+		}}, "write caBundle into ValidatingWebhookConfiguration olmgate: forbidden; allow patch of it"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := source(cluster(tc.funcs), clocktesting.NewFakeClock(start))
+			s := selfManaged(cluster(tc.funcs), clocktesting.NewFakeClock(start))
 			err := s.Reconcile(t.Context())
 			if err == nil || !strings.Contains(err.Error(), tc.want) || !errors.Is(err, forbidden) {
 				t.Errorf("error: %v", err)
@@ -320,7 +466,7 @@ func TestAnAPIServerThatGoesAwayLaterIsNoReasonToBeUnready(t *testing.T) {
 		}
 		return c.Get(ctx, key, obj, opts...)
 	}})
-	s := source(c, clocktesting.NewFakeClock(start))
+	s := selfManaged(c, clocktesting.NewFakeClock(start))
 	reconcile(t, s)
 	away = true
 	if err := s.Reconcile(t.Context()); err == nil {
@@ -332,9 +478,18 @@ func TestAnAPIServerThatGoesAwayLaterIsNoReasonToBeUnready(t *testing.T) {
 }
 
 func TestWithoutAConfigurationNothingNeedsToTrust(t *testing.T) {
-	s := source(fake.NewClientBuilder().Build(), clocktesting.NewFakeClock(start))
+	clock := clocktesting.NewFakeClock(start)
+	c := bare(interceptor.Funcs{})
+	s := selfManaged(c, clock)
 	reconcile(t, s)
 	if err := s.Ready(); err != nil {
 		t.Error(err)
+	}
+	rotate(t, c, "1")
+	reconcile(t, s)
+	clock.Step(DefaultSettle)
+	reconcile(t, s)
+	if st := s.State(); st.Changes != 1 {
+		t.Errorf("an authority is not replaced while nobody calls: %+v", st)
 	}
 }

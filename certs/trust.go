@@ -4,52 +4,40 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"time"
 
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// trust makes the bundle the caBundle of all webhooks of the ValidatingWebhookConfiguration. One that does not exist
-// calls nobody, so nothing needs to trust anything: it is written as soon as it is there.
-func (s *SelfManaged) trust(ctx context.Context, bundle []byte) error {
-	var err error
-	for range attempts {
-		config := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-		err = s.Client.Get(ctx, client.ObjectKey{Name: s.WebhookConfiguration}, config)
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read ValidatingWebhookConfiguration %s: %w; allow get of it", s.WebhookConfiguration, err)
-		}
-		before := config.DeepCopy()
-		if !setBundle(config, bundle, s.Clock.Now()) {
-			return nil
-		}
-		// The merge replaces the list of webhooks as a whole: only when nobody else changed it meanwhile.
-		err = s.Client.Patch(ctx, config, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-		if err == nil {
-			s.Log.Info("caBundle was written", "validatingWebhookConfiguration", s.WebhookConfiguration)
-			return nil
-		}
-		if !apierrors.IsConflict(err) {
-			break
-		}
+// writeBundle makes the bundle the caBundle of all webhooks, provided that nobody has changed them since they were
+// read, and returns them as they are then. A ValidatingWebhookConfiguration that does not exist calls nobody, so
+// nothing needs to trust anything: it is written as soon as it is there.
+func (s *SelfManaged) writeBundle(ctx context.Context, h hooks, trusted bundle) (hooks, error) {
+	if !h.called() {
+		return h, nil
 	}
-	return fmt.Errorf("write caBundle into ValidatingWebhookConfiguration %s: %w; allow patch of it", s.WebhookConfiguration, err)
-}
-
-// setBundle reports whether anything had to change. olmgate's own authorities that are trusted already stay for a
-// while: when the Secret was lost, another replica still serves a certificate of the one before.
-func setBundle(config *admissionregistrationv1.ValidatingWebhookConfiguration, bundle []byte, now time.Time) bool {
-	changed := false
+	text := trusted.encode()
+	config, changed := h.config.DeepCopy(), false
 	for i := range config.Webhooks {
-		c := &config.Webhooks[i].ClientConfig
-		if want := addToBundle(bundle, earlierAuthorities(bundle, c.CABundle, now), now); !bytes.Equal(c.CABundle, want) {
-			c.CABundle, changed = want, true
+		if c := &config.Webhooks[i].ClientConfig; !bytes.Equal(c.CABundle, text) {
+			c.CABundle, changed = text, true
 		}
 	}
-	return changed
+	if !changed {
+		return h, nil
+	}
+	if by := h.injector(); by != "" {
+		return h, fmt.Errorf("the caBundle of ValidatingWebhookConfiguration %s is written by another controller, for its annotation %s: "+
+			"remove the annotation, or choose another source of certificates", s.WebhookConfiguration, by)
+	}
+	// The merge replaces the list of webhooks as a whole: only when nobody else changed it meanwhile.
+	patch := client.MergeFromWithOptions(h.config, client.MergeFromWithOptimisticLock{})
+	if err := s.Client.Patch(ctx, config, patch, fieldOwner); err != nil {
+		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+			return h, err
+		}
+		return h, fmt.Errorf("write caBundle into ValidatingWebhookConfiguration %s: %w; allow patch of it", s.WebhookConfiguration, err)
+	}
+	s.Log.Info("caBundle was written", "validatingWebhookConfiguration", s.WebhookConfiguration, "authorities", len(trusted))
+	return hooks{config}, nil
 }

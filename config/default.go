@@ -15,7 +15,12 @@ func Default() OlmgateConfiguration {
 		},
 		Exempt:     Exempt{Users: []string{}, Groups: []string{}},
 		BreakGlass: BreakGlass{Group: "olmgate:break-glass", Annotation: true},
-		Webhook:    Webhook{BindAddress: ":9443", MinTLSVersion: "1.3"},
+		Webhook:    Webhook{BindAddress: ":9443", MinTLSVersion: "1.3", ClientCA: ClientCA{AllowedNames: []string{}}},
+		Certificates: Certificates{
+			Source:      SourceSelfManaged,
+			Settle:      "30s",
+			SelfManaged: SelfManaged{AuthorityLifetime: "87600h", ServingLifetime: "720h"},
+		},
 		Catalogd: Catalogd{AllowedHosts: []string{
 			"catalogd-service.olmv1-system.svc",
 			"catalogd-service.olmv1-system.svc.cluster.local",

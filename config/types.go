@@ -24,6 +24,8 @@ type OlmgateConfiguration struct {
 	BreakGlass BreakGlass `json:"breakGlass"`
 	// Webhook is the server that the API server calls.
 	Webhook Webhook `json:"webhook"`
+	// Certificates is where the serving certificate comes from.
+	Certificates Certificates `json:"certificates"`
 	// Catalogd is where content of catalogs comes from.
 	Catalogd Catalogd `json:"catalogd"`
 	// CacheDir keeps compact indexes over restarts; "" for none.
@@ -79,6 +81,60 @@ type Webhook struct {
 	BindAddress string `json:"bindAddress"`
 	// MinTLSVersion is "1.3" or "1.2".
 	MinTLSVersion string `json:"minTLSVersion"`
+	// ClientCA makes the server refuse other clients.
+	ClientCA ClientCA `json:"clientCA"`
+}
+
+// ClientCA says which clients the server lets in.
+type ClientCA struct {
+	// File holds the CAs of clients, as PEM; "" lets in everybody.
+	File string `json:"file"`
+	// AllowedNames are the common names and DNS names of which a client's certificate must have one; none lets in
+	// whoever has a certificate.
+	AllowedNames []string `json:"allowedNames"`
+}
+
+// Sources of the serving certificate.
+const (
+	SourceSelfManaged = "SelfManaged"
+	SourceCertManager = "CertManager"
+	SourceFiles       = "Files"
+)
+
+// Certificates is where the serving certificate comes from.
+type Certificates struct {
+	// Source is SelfManaged, CertManager or Files.
+	Source string `json:"source"`
+	// Settle is how long every API server takes at most to learn of a changed caBundle.
+	Settle Duration `json:"settle"`
+	// SelfManaged is about the source of that name.
+	SelfManaged SelfManaged `json:"selfManaged"`
+	// CertManager is about the source of that name.
+	CertManager CertManager `json:"certManager"`
+	// Files is about the source of that name.
+	Files Files `json:"files"`
+}
+
+// SelfManaged is about certificates that olmgate makes.
+type SelfManaged struct {
+	// AuthorityLifetime is how long an authority lives. It is replaced in the last tenth.
+	AuthorityLifetime Duration `json:"authorityLifetime"`
+	// ServingLifetime is how long a serving certificate lives. It is replaced in the last third.
+	ServingLifetime Duration `json:"servingLifetime"`
+}
+
+// CertManager is about certificates that cert-manager issues.
+type CertManager struct {
+	// Create is whether olmgate makes the Certificate and a private CA itself.
+	Create bool `json:"create"`
+}
+
+// Files is about a certificate that something else writes to disk.
+type Files struct {
+	// CertFile holds the certificate and those between it and its root, as PEM.
+	CertFile string `json:"certFile"`
+	// KeyFile holds its key, as PEM.
+	KeyFile string `json:"keyFile"`
 }
 
 // Catalogd is where content of catalogs comes from.

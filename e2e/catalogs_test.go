@@ -56,3 +56,20 @@ func TestCatalogThatIsNotServedYetIsAWarning(t *testing.T) {
 	w.inState("current", "unborn")
 	w.try(extension("born", "packageName: unborn-operator")).admitted()
 }
+
+// A dry run stores nothing, so olmgate never hears of the catalog in it.
+func TestDryRunOfCatalogAndExtensionTogetherIsNotDenied(t *testing.T) {
+	w := gated(t)
+	both := func(source ...string) string {
+		return "apiVersion: olm.operatorframework.io/v1\nkind: ClusterCatalog\nmetadata: {name: brandnew}\n" +
+			"spec: {source: {type: Image, image: {ref: example.com/brandnew:latest}}}\n---\n" + extension("eager", source...)
+	}
+	const pkg = "packageName: brandnew-operator"
+	w.try(both(pkg)).warned("NoCatalogsSelected")
+
+	w.sample(0, "a")
+	selected := "selector: {matchLabels: {olm.operatorframework.io/metadata.name: brandnew}}"
+	w.try(both(pkg, selected)).warned("NoCatalogsSelected")
+	// Of all catalogs that there are, none has the package.
+	w.try(both(pkg)).denied("PackageNotFound")
+}

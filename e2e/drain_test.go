@@ -1,62 +1,86 @@
 package e2e_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
+	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/olmgate/olmgate/e2e/cluster"
 	"github.com/olmgate/olmgate/e2e/gate"
+	"github.com/olmgate/olmgate/e2e/load"
 )
 
 const (
 	secondReplica = "10.200.0.11"
-	// reviewers call at the same time, so that reviews are under way when the replica is told to stop.
-	reviewers = 6
 	// leastReviews is how many reviews there are at least.
 	leastReviews = 100
 )
 
-// failurePolicy is Fail here: a review without an answer is a failed request.
-func TestReviewsUnderWayAreAnsweredWhenAReplicaStops(t *testing.T) {
-	w := gated(t)
+// replicas starts a second olmgate behind the Service, and requests that need an answer: failurePolicy is Fail, so that
+// a review without an answer is a failed request.
+func (w *world) replicas() (second *gate.Gate, l *load.Load) {
+	w.Helper()
 	w.sample(0, "community", "operatorhubio", "a")
-	first := w.gate
 	second, err := gate.Start(w.ctx(), w.Cluster, gate.Options{Name: "olmgate-2", IP: secondReplica, Beside: true})
 	if err != nil {
-		t.Fatal(err)
+		w.Fatal(err)
 	}
-	t.Cleanup(func() {
+	w.Cleanup(func() {
 		second.Stop()
 		w.start(gate.Options{})
 	})
 	w.failurePolicy("Fail")
-	t.Cleanup(func() { w.failurePolicy("Ignore") })
-	if err := gate.Expose(w.ctx(), w.Cluster, cluster.WebhookAddress, secondReplica); err != nil {
-		t.Fatal(err)
+	w.Cleanup(func() { w.failurePolicy("Ignore") })
+	w.expose(cluster.WebhookAddress, secondReplica)
+	config, err := clientcmd.BuildConfigFromFlags("", w.KubeconfigPath)
+	if err != nil {
+		w.Fatal(err)
 	}
+	l, err = load.Start(w.ctx(), config, load.Options{Cases: []load.Case{
+		{Object: load.Extension("fine", "kiln-operator")},
+		{Object: load.Extension("tied", "argocd-operator"), Denied: "AmbiguousCatalogs"},
+	}})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { l.Stop() })
+	return second, l
+}
 
-	load := w.load()
-	load.pass(leastReviews / 3)
-	// As when a pod is deleted: its endpoint goes, a preStop hook waits for that to be known, then comes the signal.
-	if err := gate.Expose(w.ctx(), w.Cluster, secondReplica); err != nil {
-		t.Fatal(err)
+func (w *world) expose(addresses ...string) {
+	w.Helper()
+	if err := gate.Expose(w.ctx(), w.Cluster, addresses...); err != nil {
+		w.Fatal(err)
 	}
-	load.pass(leastReviews / 3)
+}
+
+func (w *world) pass(l *load.Load, requests int) {
+	w.Helper()
+	if err := l.Pass(w.ctx(), requests); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func TestReviewsUnderWayAreAnsweredWhenAReplicaStops(t *testing.T) {
+	w := gated(t)
+	first := w.gate
+	second, l := w.replicas()
+	w.pass(l, leastReviews/3)
+	// As when a pod is deleted: its endpoint goes, a preStop hook waits for that to be known, then comes the signal.
+	w.expose(secondReplica)
+	w.pass(l, leastReviews/3)
 	if !first.Stop() {
 		t.Error("the replica did not end by itself")
 	}
-	load.pass(leastReviews / 3)
-	count, failures := load.end()
+	w.pass(l, leastReviews/3)
+	result := l.Stop()
 
-	if len(failures) > 0 {
-		t.Errorf("%d of %d requests failed, for example: %s", len(failures), count, failures[0])
+	t.Logf("one of two replicas stopped by SIGTERM: %s", result)
+	if result.Failed+result.Wrong > 0 {
+		t.Errorf("%s, for example: %s", result, strings.Join(result.FirstFailures, "\n"))
 	}
 	metrics, err := w.metrics(second)
 	if err != nil || !strings.Contains(metrics, `olmgate_admission_reviews_total{decision="deny",outcome="Failed",reason="AmbiguousCatalogs"}`) {
@@ -72,12 +96,41 @@ func TestReviewsUnderWayAreAnsweredWhenAReplicaStops(t *testing.T) {
 				}
 			}
 		}
-		if judged != count {
-			return fmt.Errorf("%d of %d requests were judged", judged, count)
+		if judged != result.Requests {
+			return fmt.Errorf("%d of %d requests were judged", judged, result.Requests)
 		}
 		return nil
 	})
-	t.Logf("%d requests by %d clients while one of two replicas stopped, %d failed", count, reviewers, len(failures))
+}
+
+// A replica that dies without a word leaves its endpoint behind until somebody notices. What is sent there fails, by
+// failurePolicy; nothing is answered wrongly, and it ends with the endpoint.
+func TestAKilledReplicaAnswersNothingWrongly(t *testing.T) {
+	w := gated(t)
+	first := w.gate
+	_, l := w.replicas()
+	w.pass(l, leastReviews/2)
+	killed := time.Now()
+	first.Process.Kill()
+	w.expose(secondReplica) // as the kubelet's word does, some seconds later
+	gone := time.Since(killed)
+	w.pass(l, leastReviews/2)
+	atRest := l.Result()
+	w.pass(l, leastReviews)
+	result := l.Stop()
+
+	t.Logf("one of two replicas killed, its endpoint gone after %s: %s", gone.Round(time.Millisecond), result)
+	if result.Wrong > 0 {
+		t.Errorf("%s, for example: %s", result, strings.Join(result.FirstFailures, "\n"))
+	}
+	// At 50 requests a second: all that were sent until the endpoint was gone, and a second more for the API server to
+	// learn of that.
+	if most := int(50 * (gone + time.Second).Seconds()); result.Failed > most {
+		t.Errorf("%d requests failed, want %d at most", result.Failed, most)
+	}
+	if result.Failed > atRest.Failed {
+		t.Errorf("requests went on failing: %d, then %d", atRest.Failed, result.Failed)
+	}
 }
 
 func (w *world) failurePolicy(policy string) {
@@ -87,75 +140,4 @@ func (w *world) failurePolicy(policy string) {
 	if a.failed {
 		w.Errorf("setting failurePolicy: %s", a.text())
 	}
-}
-
-// load is dry-run applies that go on until they are ended.
-type load struct {
-	w      *world
-	stop   context.CancelFunc
-	done   sync.WaitGroup
-	passed atomic.Int64
-
-	mu       sync.Mutex
-	failures []string
-}
-
-// load starts applying an extension that is admitted and one that is denied, in turn.
-func (w *world) load() *load {
-	ctx, stop := context.WithCancel(w.ctx())
-	l := &load{w: w, stop: stop}
-	for range reviewers {
-		calls := w.caller()
-		l.done.Go(func() {
-			for tied := false; ctx.Err() == nil; tied = !tied {
-				l.review(calls, tied)
-			}
-		})
-	}
-	return l
-}
-
-// review applies one extension. The request is finished even when the load ends, or it would count as failed.
-func (l *load) review(calls *caller, tied bool) {
-	object := extensionObject("fine", "kiln-operator")
-	if tied {
-		object = extensionObject("tied", "argocd-operator")
-	}
-	_, err := calls.of(object).Apply(context.Background(), object.GetName(), object,
-		metav1.ApplyOptions{FieldManager: "e2e", DryRun: []string{metav1.DryRunAll}})
-	if failure := unexpected(err, tied); failure != "" {
-		l.mu.Lock()
-		l.failures = append(l.failures, failure)
-		l.mu.Unlock()
-	}
-	l.passed.Add(1)
-}
-
-// unexpected says what is wrong with an answer, "" when nothing is.
-func unexpected(err error, tied bool) string {
-	switch reason := apierrors.ReasonForError(err); {
-	case tied && reason != "AmbiguousCatalogs":
-		return fmt.Sprintf("want AmbiguousCatalogs, got %v", err)
-	case !tied && err != nil:
-		return err.Error()
-	}
-	return ""
-}
-
-// pass waits until so many more requests were answered.
-func (l *load) pass(n int64) {
-	l.w.Helper()
-	until := l.passed.Load() + n
-	l.w.eventually(func() error {
-		if got := l.passed.Load(); got < until {
-			return fmt.Errorf("%d requests were answered, want %d", got, until)
-		}
-		return nil
-	})
-}
-
-func (l *load) end() (count int, failures []string) {
-	l.stop()
-	l.done.Wait()
-	return int(l.passed.Load()), l.failures
 }

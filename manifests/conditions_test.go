@@ -25,7 +25,7 @@ var (
 // olmgate supports.
 func TestWhatTheMatchConditionsLetIn(t *testing.T) {
 	compiler := cel.NewConditionCompiler(environment.MustBaseEnvSet(version.MajorMinor(1, 30)))
-	hook := render(t).config.Webhooks[0]
+	hook := decode(t, "enforce").hook(t)
 	// With Fail, an expression that cannot be evaluated is an error instead of a silent pass.
 	fail := admissionregistrationv1.Fail
 	hook.FailurePolicy = &fail

@@ -61,6 +61,19 @@ var (
 		Name: "olmgate_catalog_bundles", Type: "gauge", Labels: []string{"catalog"},
 		Help: "Bundles in the content at hand; absent without content.",
 	}
+	docCertificateNotAfter = MetricDoc{
+		Name: "olmgate_certificate_not_after_timestamp_seconds", Type: "gauge",
+		Help: "When the serving certificate expires, as a Unix time; absent without one.",
+	}
+	docCertificateTrusted = MetricDoc{
+		Name: "olmgate_certificate_trusted", Type: "gauge",
+		Help: "1 when the serving certificate verifies under the caBundle of every webhook, as last seen, 0 when not; absent for certificates from files.",
+	}
+	docCertificateRotations = MetricDoc{
+		Name: "olmgate_certificate_rotations_total", Type: "counter", Labels: []string{"authority"},
+		Help:   "How often the serving certificate was replaced since the start.",
+		Values: "authority: same, or other for one that another CA signed.",
+	}
 )
 
 // MetricDocs are all metrics of this package, in the order of docs/metrics.md.
@@ -68,5 +81,6 @@ func MetricDocs() []MetricDoc {
 	return []MetricDoc{
 		docDuration, docReviews, docNotes, docBypasses, docErrors, docFreshList,
 		docCatalogState, docCatalogAge, docCatalogPackages, docCatalogBundles,
+		docCertificateNotAfter, docCertificateTrusted, docCertificateRotations,
 	}
 }

@@ -55,6 +55,10 @@ func TestEveryMetricIsRegistered(t *testing.T) {
 	if err := RegisterCatalogMetrics(registry, func() []CatalogState { return states }, func() time.Time { return now }); err != nil {
 		t.Fatal(err)
 	}
+	certificate := CertificateState{NotAfter: now.Add(time.Hour), Trusted: true, TrustKnown: true, Rotations: 3, Changes: 1}
+	if err := RegisterCertificateMetrics(registry, func() CertificateState { return certificate }); err != nil {
+		t.Fatal(err)
+	}
 	c := loadCase(t, tie)
 	w := worldOf(t, c)
 	w.options.Metrics = m
@@ -95,7 +99,17 @@ olmgate_catalog_content_age_seconds{catalog="hub"} 90
 # TYPE olmgate_catalog_state gauge
 olmgate_catalog_state{catalog="hub",state="current"} 1
 olmgate_catalog_state{catalog="new",state="loading"} 1
-`), "olmgate_admission_reviews_total", "olmgate_catalog_bundles", "olmgate_catalog_content_age_seconds", "olmgate_catalog_state")
+# HELP olmgate_certificate_not_after_timestamp_seconds When the serving certificate expires, as a Unix time; absent without one.
+# TYPE olmgate_certificate_not_after_timestamp_seconds gauge
+olmgate_certificate_not_after_timestamp_seconds 4600
+# HELP olmgate_certificate_rotations_total How often the serving certificate was replaced since the start.
+# TYPE olmgate_certificate_rotations_total counter
+olmgate_certificate_rotations_total{authority="other"} 1
+olmgate_certificate_rotations_total{authority="same"} 2
+# HELP olmgate_certificate_trusted 1 when the serving certificate verifies under the caBundle of every webhook, as last seen, 0 when not; absent for certificates from files.
+# TYPE olmgate_certificate_trusted gauge
+olmgate_certificate_trusted 1
+`), "olmgate_certificate_not_after_timestamp_seconds", "olmgate_certificate_rotations_total", "olmgate_certificate_trusted", "olmgate_admission_reviews_total", "olmgate_catalog_bundles", "olmgate_catalog_content_age_seconds", "olmgate_catalog_state")
 	if err != nil {
 		t.Error(err)
 	}
@@ -111,5 +125,15 @@ func TestMetricsCannotBeRegisteredTwice(t *testing.T) {
 	}
 	if _, err := NewMetrics(registry); err == nil {
 		t.Error("no error")
+	}
+}
+
+func TestACertificateThatIsNotKnownLeavesNoSeries(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	if err := RegisterCertificateMetrics(registry, func() CertificateState { return CertificateState{} }); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := testutil.GatherAndCount(registry, "olmgate_certificate_not_after_timestamp_seconds", "olmgate_certificate_trusted"); n != 0 || err != nil {
+		t.Errorf("%d series, %v", n, err)
 	}
 }

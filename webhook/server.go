@@ -28,13 +28,17 @@ type Server struct {
 	GetCertificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 	// MinTLSVersion is tls.VersionTLS13 when 0.
 	MinTLSVersion uint16
+	// ConfigureTLS changes the TLS configuration before it is used; nil leaves it. Mutual TLS comes in here.
+	ConfigureTLS func(*tls.Config)
 	// DrainTimeout bounds how long reviews under way are waited for at shutdown; 25 s when 0, which is less than what
 	// a manager waits.
 	DrainTimeout time.Duration
 	// Log; nil means slog.Default().
 	Log *slog.Logger
 
-	state atomic.Int32
+	// farewell is how long kept connections are let go of before the rest is closed; defaultFarewell when 0.
+	farewell time.Duration
+	state    atomic.Int32
 }
 
 const (
@@ -81,6 +85,11 @@ func (s *Server) Start(ctx context.Context) error {
 		}
 	}
 	server := s.httpServer(log)
+	if s.farewell == 0 {
+		s.farewell = defaultFarewell
+	}
+	goodbye := &farewell{next: server.Handler, empty: make(chan struct{})}
+	server.Handler, server.ConnState = goodbye, goodbye.count
 	served := make(chan error, 1)
 	go func() { served <- server.ServeTLS(listener, "", "") }()
 	s.state.Store(serverListening)
@@ -93,10 +102,10 @@ func (s *Server) Start(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	s.state.Store(serverDraining)
-	return s.drain(server, log)
+	return s.drain(server, goodbye, log)
 }
 
-func (s *Server) drain(server *http.Server, log *slog.Logger) error {
+func (s *Server) drain(server *http.Server, goodbye *farewell, log *slog.Logger) error {
 	timeout := s.DrainTimeout
 	if timeout == 0 {
 		timeout = 25 * time.Second
@@ -105,6 +114,7 @@ func (s *Server) drain(server *http.Server, log *slog.Logger) error {
 	// Not derived from the manager's context, which has ended.
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
+	goodbye.say(ctx, s.farewell)
 	if err := server.Shutdown(ctx); err != nil {
 		_ = server.Close()
 		return fmt.Errorf("finish the reviews under way: %w", err)
@@ -118,6 +128,14 @@ func (s *Server) httpServer(log *slog.Logger) *http.Server {
 	if minVersion == 0 {
 		minVersion = tls.VersionTLS13
 	}
+	config := &tls.Config{
+		GetCertificate: s.GetCertificate,
+		MinVersion:     minVersion,
+		NextProtos:     []string{"h2", "http/1.1"},
+	}
+	if s.ConfigureTLS != nil {
+		s.ConfigureTLS(config)
+	}
 	return &http.Server{
 		Handler:           s.Handler,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -126,10 +144,6 @@ func (s *Server) httpServer(log *slog.Logger) *http.Server {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		TLSConfig: &tls.Config{
-			GetCertificate: s.GetCertificate,
-			MinVersion:     minVersion,
-			NextProtos:     []string{"h2", "http/1.1"},
-		},
+		TLSConfig:         config,
 	}
 }

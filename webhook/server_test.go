@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -78,7 +80,7 @@ func TestAReviewUnderWayIsFinishedAtShutdown(t *testing.T) {
 	for _, protocol := range []string{"HTTP/2.0", "HTTP/1.1"} {
 		t.Run(protocol, func(t *testing.T) {
 			begun, release := make(chan struct{}), make(chan struct{})
-			s := &Server{}
+			s := &Server{farewell: time.Millisecond}
 			client, url, stop := listen(t, s, admission.HandlerFunc(func(ctx context.Context, _ admission.Request) admission.Response {
 				close(begun)
 				<-release
@@ -123,6 +125,63 @@ func TestAReviewUnderWayIsFinishedAtShutdown(t *testing.T) {
 	}
 }
 
+// An API server keeps connections and speaks HTTP/1.1 to webhooks. What it sends in the moment in which an idle one is
+// closed is lost, and it does not send it again.
+func TestKeptConnectionsAreLetGoOfWithoutALoss(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	s := &Server{farewell: 5 * time.Second}
+	client, url, stop := listen(t, s, admission.HandlerFunc(func(context.Context, admission.Request) admission.Response { return admission.Allowed("") }))
+	transport := client.Transport.(*http.Transport)
+	transport.ForceAttemptHTTP2, transport.TLSClientConfig.NextProtos = false, []string{"http/1.1"}
+	const callers = 8
+	var asking sync.WaitGroup
+	lost := make(chan error, callers)
+	warm := make(chan struct{}, callers)
+	for range callers {
+		asking.Go(func() {
+			own := transport.Clone() // a connection each, and no other that stays idle
+			own.MaxConnsPerHost = 1
+			client := &http.Client{Transport: own}
+			for first := true; ; first = false {
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(empty))
+				if err != nil {
+					lost <- err
+					return
+				}
+				req.Header.Set("Content-Type", "application/json")
+				r, err := client.Do(req)
+				if err != nil {
+					lost <- err
+					return
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				r.Body.Close()
+				if first {
+					warm <- struct{}{}
+				}
+				if r.Close { // the next one would go to another replica
+					return
+				}
+			}
+		})
+	}
+	for range callers {
+		<-warm
+	}
+	begun := time.Now()
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begun); took >= s.farewell {
+		t.Errorf("it took %s, though everybody had gone", took)
+	}
+	asking.Wait()
+	close(lost)
+	for err := range lost {
+		t.Error(err)
+	}
+}
+
 func TestAReviewThatNeverEndsDoesNotKeepTheServer(t *testing.T) {
 	begun, release := make(chan struct{}), make(chan struct{})
 	defer close(release)
@@ -139,7 +198,7 @@ func TestAReviewThatNeverEndsDoesNotKeepTheServer(t *testing.T) {
 }
 
 func TestWhatIsServed(t *testing.T) {
-	s := &Server{}
+	s := &Server{farewell: time.Millisecond}
 	client, url, stop := listen(t, s, admission.HandlerFunc(func(context.Context, admission.Request) admission.Response { return admission.Allowed("") }))
 	if r, err := ask(t.Context(), client, url); err != nil || r.proto != "HTTP/2.0" || r.tls != tls.VersionTLS13 || !strings.Contains(r.body, `"uid":"u"`) {
 		t.Errorf("%+v, %v", r, err)
@@ -157,6 +216,31 @@ func TestWhatIsServed(t *testing.T) {
 	if conn, err := (&tls.Dialer{Config: old}).DialContext(t.Context(), "tcp", s.Listener.Addr().String()); err == nil {
 		conn.Close()
 		t.Error("TLS 1.2 is spoken though it is not wanted")
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheTLSConfigurationCanBeChanged(t *testing.T) {
+	s := &Server{ConfigureTLS: func(c *tls.Config) {
+		c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			own := c.Clone()
+			own.ClientAuth, own.GetConfigForClient = tls.RequireAnyClientCert, nil
+			return own, nil
+		}
+	}}
+	client, url, stop := listen(t, s, admission.HandlerFunc(func(context.Context, admission.Request) admission.Response { return admission.Allowed("") }))
+	if r, err := ask(t.Context(), client, url); err == nil {
+		t.Errorf("a client without a certificate: %+v", r)
+	}
+	certificate, err := s.GetCertificate(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.Transport.(*http.Transport).TLSClientConfig.Certificates = []tls.Certificate{*certificate}
+	if r, err := ask(t.Context(), client, url); err != nil || r.proto != "HTTP/2.0" {
+		t.Errorf("one with: %+v, %v", r, err)
 	}
 	if err := stop(); err != nil {
 		t.Error(err)

@@ -59,7 +59,7 @@ const settle = 60 * time.Second
 
 // serveMemory measures olmgate serve with four catalogs that came from catalogd.
 func (b *bench) serveMemory(ctx context.Context, c *cluster.Cluster, binary string) error {
-	g, err := gate.Start(ctx, c, gate.Options{Binary: binary, Manifests: filepath.Join("..", "manifests", "base")})
+	g, err := gate.Start(ctx, c, gate.Options{Binary: binary, Manifests: filepath.Join("..", "manifests", "overlays", "enforce")})
 	if err != nil {
 		return err
 	}

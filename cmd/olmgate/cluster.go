@@ -34,6 +34,8 @@ type catalogFlags struct {
 	url string
 	ca  []string
 
+	// orFiles ends the error when there is no cluster; "" when the command has no use for files.
+	orFiles string
 	cluster *genericclioptions.ConfigFlags
 	// flags are asked which of them were given.
 	flags *pflag.FlagSet
@@ -43,6 +45,14 @@ func (f *catalogFlags) add(to *pflag.FlagSet) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.StringVar(&f.dir, "catalogs", "", "`DIR` with ClusterCatalog manifests and catalog content, instead of a cluster")
 	flags.StringArrayVar(&f.byHand, "catalog", nil, "content of one catalog as `NAME=PATH`, a file or directory; can be repeated")
+	addSection(to, "Catalogs", flags)
+	f.orFiles = "; " + orFiles
+	f.addCluster(to)
+}
+
+// addCluster adds the flags for a cluster and its catalogs, without those for files.
+func (f *catalogFlags) addCluster(to *pflag.FlagSet) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.StringVar(&f.url, "catalogd-url", "", "base `URL` of catalogd, when the API server's service proxy is not open to you")
 	flags.StringArrayVar(&f.ca, "catalogd-ca", nil, "`PATH` of a PEM file or directory with the CAs that sign catalogd's certificate; with --catalogd-url")
 	addSection(to, "Catalogs", flags)
@@ -116,15 +126,15 @@ func (f *catalogFlags) client() (client.Client, *rest.Config, error) {
 	loader := f.cluster.ToRawKubeConfigLoader()
 	config, err := loader.ClientConfig()
 	if raw, rawErr := loader.RawConfig(); err == nil && rawErr == nil && api.IsConfigEmpty(&raw) && *f.cluster.APIServer == "" && config.Host == noCluster {
-		return nil, nil, errors.New("no cluster to ask: there is no kubeconfig; name one with --kubeconfig or $KUBECONFIG; " + orFiles)
+		return nil, nil, errors.New("no cluster to ask: there is no kubeconfig; name one with --kubeconfig or $KUBECONFIG" + f.orFiles)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("no cluster to ask: %w; name a kubeconfig with --kubeconfig; %s", err, orFiles)
+		return nil, nil, fmt.Errorf("no cluster to ask: %w; name a kubeconfig with --kubeconfig%s", err, f.orFiles)
 	}
 	config.QPS = -1
 	c, err := client.New(config, client.Options{Scheme: newScheme()})
 	if err != nil {
-		return nil, nil, fmt.Errorf("connecting to the cluster at %s: %w; %s", config.Host, err, orFiles)
+		return nil, nil, fmt.Errorf("connecting to the cluster at %s: %w%s", config.Host, err, f.orFiles)
 	}
 	return c, config, nil
 }

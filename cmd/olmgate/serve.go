@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -14,15 +12,13 @@ import (
 
 	"github.com/go-logr/logr"
 	ocv1 "github.com/operator-framework/operator-controller/api/v1"
-	admissionv1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -65,20 +61,28 @@ func (o *serveOptions) run(ctx context.Context, s streams) error {
 	if err := contents.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the watch of ClusterCatalogs: %w", err)
 	}
-	serving, err := o.certificates(kube, log)
+	serving, err := newCertificates(kube, o, conf, log)
 	if err != nil {
 		return err
 	}
-	hook, err := newWebhook(mgr, conf, contents, serving, log)
+	clients, err := newClients(conf, log)
 	if err != nil {
 		return err
 	}
-	for _, r := range []interface{ Start(context.Context) error }{serving, hook} {
+	hook, err := newWebhook(mgr, conf, contents, serving, clients, log)
+	if err != nil {
+		return err
+	}
+	runnables := []manager.Runnable{serving, hook}
+	if clients != nil {
+		runnables = append(runnables, clients)
+	}
+	for _, r := range runnables {
 		if err := mgr.Add(r); err != nil {
 			return fmt.Errorf("setting up the server: %w", err)
 		}
 	}
-	if err := addProbes(mgr, serving, hook, contents); err != nil {
+	if err := addHealth(ctx, mgr, conf.Health.BindAddress, readiness(serving, hook, contents)); err != nil {
 		return err
 	}
 	log.Info("starting", "version", versionText(), "rule", conf.Rule, "mode", conf.Mode, "address", conf.Webhook.BindAddress)
@@ -123,7 +127,7 @@ func newManager(kube *rest.Config, conf config.OlmgateConfiguration) (ctrl.Manag
 	mgr, err := ctrl.NewManager(kube, ctrl.Options{
 		Scheme:                 scheme,
 		Metrics:                server.Options{BindAddress: conf.Metrics.BindAddress},
-		HealthProbeBindAddress: conf.Health.BindAddress,
+		HealthProbeBindAddress: "0",   // addHealth says more
 		LeaderElection:         false, // every replica answers from its own memory
 		Cache: cache.Options{
 			ByObject:         map[client.Object]cache.ByObject{&ocv1.ClusterCatalog{}: {}},
@@ -173,31 +177,15 @@ func newStore(conf config.OlmgateConfiguration, log *slog.Logger) (*store.Store,
 	}), nil
 }
 
-// certificates are files when they were named, and made by olmgate itself otherwise.
-func (o *serveOptions) certificates(kube *rest.Config, log *slog.Logger) (certs.Source, error) {
-	if (o.certFile == "") != (o.keyFile == "") {
-		return nil, errors.New("--tls-cert-file and --tls-key-file belong together")
-	}
-	if o.certFile != "" {
-		return certs.NewFiles(o.certFile, o.keyFile)
-	}
-	scheme := newScheme()
-	if err := errors.Join(corev1.AddToScheme(scheme), admissionv1.AddToScheme(scheme)); err != nil {
-		return nil, fmt.Errorf("setting up the certificates: %w", err)
-	}
-	direct, err := client.New(kube, client.Options{Scheme: scheme})
-	if err != nil {
-		return nil, fmt.Errorf("setting up the certificates: connecting to %s: %w", kube.Host, err)
-	}
-	return certs.NewSelfManaged(certs.SelfManagedOptions{Client: direct, Namespace: o.namespace, Service: o.service, Log: log}), nil
-}
-
-func newWebhook(mgr ctrl.Manager, conf config.OlmgateConfiguration, contents *store.Store, serving certs.Source, log *slog.Logger) (*webhook.Server, error) {
+func newWebhook(mgr ctrl.Manager, conf config.OlmgateConfiguration, contents *store.Store, serving certs.Source, clients *certs.Clients, log *slog.Logger) (*webhook.Server, error) {
 	metrics, err := webhook.NewMetrics(crmetrics.Registry)
 	if err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
 	if err := webhook.RegisterCatalogMetrics(crmetrics.Registry, func() []webhook.CatalogState { return states(contents) }, time.Now); err != nil {
+		return nil, fmt.Errorf("registering metrics: %w", err)
+	}
+	if err := webhook.RegisterCertificateMetrics(crmetrics.Registry, func() webhook.CertificateState { return certificateState(serving) }); err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
 	rule, err := resolver.ParseRule(conf.Rule)
@@ -231,13 +219,17 @@ func newWebhook(mgr ctrl.Manager, conf config.OlmgateConfiguration, contents *st
 	if conf.Webhook.MinTLSVersion == "1.2" {
 		minTLS = tls.VersionTLS12
 	}
-	return &webhook.Server{
+	server := &webhook.Server{
 		Address:        conf.Webhook.BindAddress,
 		Handler:        webhook.NewMux(&webhook.Endpoint{Handler: handler, Metrics: metrics, Log: log}),
 		GetCertificate: serving.GetCertificate,
 		MinTLSVersion:  minTLS,
 		Log:            log,
-	}, nil
+	}
+	if clients != nil {
+		server.ConfigureTLS = clients.Require
+	}
+	return server, nil
 }
 
 // phaseLabels are the phases as the metrics name them.
@@ -252,27 +244,4 @@ func states(contents *store.Store) []webhook.CatalogState {
 		list = append(list, webhook.CatalogState{Name: s.Name, State: phaseLabels[s.Phase], Loaded: s.Loaded, Packages: s.Packages, Bundles: s.Bundles})
 	}
 	return list
-}
-
-// addProbes: liveness depends on nobody else; readiness on the certificate, the server, and each catalog having been
-// loaded or having failed once, or settleLimit having passed. It does not go back for a catalog's sake.
-func addProbes(mgr ctrl.Manager, serving certs.Source, hook *webhook.Server, contents *store.Store) error {
-	started := time.Now()
-	settled := func(*http.Request) error {
-		select {
-		case <-contents.Settled():
-			return nil
-		default:
-		}
-		if time.Since(started) > settleLimit {
-			return nil
-		}
-		return errors.New("catalogs are being loaded")
-	}
-	return errors.Join(
-		mgr.AddHealthzCheck("ping", healthz.Ping),
-		mgr.AddReadyzCheck("certificate", func(*http.Request) error { return serving.Ready() }),
-		mgr.AddReadyzCheck("server", func(*http.Request) error { return hook.Ready() }),
-		mgr.AddReadyzCheck("catalogs", settled),
-	)
 }

@@ -18,10 +18,8 @@ type serveOptions struct {
 	// namespace of olmgate's own Secret and Service.
 	namespace string
 	// service is the name of the Service that the API server calls.
-	service string
-	// certFile and keyFile replace the self-managed certificate.
-	certFile, keyFile string
-	logLevel          string
+	service  string
+	logLevel string
 
 	// flags are asked which fields of the configuration they override.
 	flags *pflag.FlagSet
@@ -38,18 +36,28 @@ one out. Whatever goes wrong inside olmgate lets an extension through: only a re
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), s) },
 	}
-	o.flags = cmd.Flags()
-	f := cmd.Flags()
+	o.flags = serveFlags(o)
+	cmd.Flags().AddFlagSet(o.flags)
+	return cmd
+}
+
+// serveFlags fill in the options; those that override a field of the configuration are asked for by name.
+func serveFlags(o *serveOptions) *pflag.FlagSet {
+	f := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	f.StringVar(&o.configFile, "config", "", "configuration `FILE` (OlmgateConfiguration)")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `FILE`; without it the in-cluster configuration, or $KUBECONFIG")
 	f.StringVar(&o.namespace, "namespace", namespaceDefault(), "`NAMESPACE` that olmgate runs in")
 	f.StringVar(&o.service, "service", "olmgate-webhook", "`NAME` of the Service that the API server calls")
-	f.StringVar(&o.certFile, "tls-cert-file", "", "PEM `FILE` with the serving certificate; without it olmgate makes its own and keeps the CA in a Secret")
-	f.StringVar(&o.keyFile, "tls-key-file", "", "PEM `FILE` with the key of --tls-cert-file")
 	f.StringVar(&o.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
 	f.String("rule", "", "selection `RULE`: Package or Bundle")
 	f.String("mode", "", "`MODE`: Enforce, or Warn to turn every denial into a warning")
 	f.String("webhook-bind-address", "", "`HOST:PORT` of the webhook")
+	f.String("cert-source", "", "`SOURCE` of the serving certificate: SelfManaged, CertManager or Files")
+	f.Bool("cert-manager-create", false, "make cert-manager's Certificate and a private CA for it, instead of expecting them")
+	f.String("tls-cert-file", "", "PEM `FILE` with the serving certificate, for the source Files, which it implies")
+	f.String("tls-key-file", "", "PEM `FILE` with the key of --tls-cert-file")
+	f.String("client-ca-file", "", "PEM `FILE` with the CAs of clients; others are not let in. Read again when it changes")
+	f.StringSlice("client-allowed-names", nil, "`NAMES` of which a client's certificate must have one, as its common name or a DNS name")
 	f.String("metrics-bind-address", "", "`HOST:PORT` of the metrics, 0 for none")
 	f.String("health-probe-bind-address", "", "`HOST:PORT` of /healthz and /readyz, 0 for none")
 	f.String("cache-dir", "", "`DIR` that keeps compact indexes of catalogs over restarts")
@@ -58,7 +66,7 @@ one out. Whatever goes wrong inside olmgate lets an extension through: only a re
 	f.StringSlice("catalogd-allowed-hosts", nil, "`HOSTS` that a ClusterCatalog may send olmgate to, and no others")
 	f.StringSlice("exempt-users", nil, "`USERS` that are never judged")
 	f.StringSlice("exempt-groups", nil, "`GROUPS` that are never judged")
-	return cmd
+	return f
 }
 
 // namespaceDefault is the namespace of the pod.
@@ -78,18 +86,30 @@ func (o *serveOptions) config() (config.OlmgateConfiguration, error) {
 	for flag, field := range map[string]*string{
 		"rule": &c.Rule, "mode": &c.Mode, "webhook-bind-address": &c.Webhook.BindAddress,
 		"metrics-bind-address": &c.Metrics.BindAddress, "health-probe-bind-address": &c.Health.BindAddress,
-		"cache-dir": &c.CacheDir, "catalogd-ca": &c.Catalogd.CAFile, "catalogd-url": &c.Catalogd.URL,
+		"cert-source": &c.Certificates.Source, "tls-cert-file": &c.Certificates.Files.CertFile, "tls-key-file": &c.Certificates.Files.KeyFile,
+		"client-ca-file": &c.Webhook.ClientCA.File,
+		"cache-dir":      &c.CacheDir, "catalogd-ca": &c.Catalogd.CAFile, "catalogd-url": &c.Catalogd.URL,
 	} {
 		if o.flags.Changed(flag) {
 			*field, _ = o.flags.GetString(flag)
 		}
 	}
 	for flag, field := range map[string]*[]string{
-		"catalogd-allowed-hosts": &c.Catalogd.AllowedHosts, "exempt-users": &c.Exempt.Users, "exempt-groups": &c.Exempt.Groups,
+		"client-allowed-names": &c.Webhook.ClientCA.AllowedNames, "catalogd-allowed-hosts": &c.Catalogd.AllowedHosts, "exempt-users": &c.Exempt.Users, "exempt-groups": &c.Exempt.Groups,
 	} {
 		if o.flags.Changed(flag) {
 			*field, _ = o.flags.GetStringSlice(flag)
 		}
+	}
+	if o.flags.Changed("cert-manager-create") {
+		c.Certificates.CertManager.Create, _ = o.flags.GetBool("cert-manager-create")
+	}
+	// A certificate from files has always been chosen by naming them.
+	if (o.flags.Changed("tls-cert-file") || o.flags.Changed("tls-key-file")) && c.Certificates.Source != config.SourceFiles {
+		if o.flags.Changed("cert-source") || c.Certificates.Source != config.SourceSelfManaged {
+			return c, fmt.Errorf("--tls-cert-file and --tls-key-file belong to the source Files, not to %s: leave them out, or choose --cert-source Files", c.Certificates.Source)
+		}
+		c.Certificates.Source = config.SourceFiles
 	}
 	if err := c.Validate(knownNames()); err != nil {
 		return c, fmt.Errorf("the flags and the configuration file together are not valid: %w", err)

@@ -37,27 +37,45 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 		"--bind-address=" + apiIP,
 		"--secure-port=" + apiPort,
 		"--advertise-address=" + apiIP,
-		"--endpoint-reconciler-type=none",
 		"--tls-cert-file=" + c.pki("apiserver.crt"),
 		"--tls-private-key-file=" + c.pki("apiserver.key"),
 		"--client-ca-file=" + c.kubeCA.CertFile,
 		"--service-account-issuer=https://kubernetes.default.svc.cluster.local",
 		"--service-account-key-file=" + c.pki("sa.pub"),
 		"--service-account-signing-key-file=" + c.pki("sa.key"),
-		"--service-cluster-ip-range=10.0.0.0/24",
-		"--authorization-mode=RBAC",
-		// Webhooks are called at the addresses of their EndpointSlices: nothing
-		// here implements cluster IPs.
-		"--enable-aggregator-routing=true",
+		"--service-cluster-ip-range=" + ServiceSubnet,
 	}
 	c.apiserver, err = c.StartProcess(ctx, ProcessSpec{
 		Name:         "kube-apiserver",
 		Path:         c.tool("kube-apiserver"),
-		Args:         slices.Concat(args, audit, c.options.APIServerFlags),
+		Args:         slices.Concat(args, c.nodeFlags(), audit, c.options.APIServerFlags),
 		Ready:        URLReady(client, "https://"+APIAddress+"/readyz"),
 		ReadyTimeout: apiReadyTimeout,
 	})
 	return err
+}
+
+// nodeFlags are those that depend on whether there are nodes.
+func (c *Cluster) nodeFlags() []string {
+	if !c.options.Nodes {
+		return []string{
+			"--authorization-mode=RBAC",
+			"--endpoint-reconciler-type=none",
+			// Webhooks are called at the addresses of their EndpointSlices: nothing
+			// here implements cluster IPs.
+			"--enable-aggregator-routing=true",
+		}
+	}
+	return []string{
+		"--authorization-mode=Node,RBAC",
+		"--enable-admission-plugins=NodeRestriction",
+		"--endpoint-reconciler-type=lease",
+		"--allow-privileged=true",
+		"--kubelet-client-certificate=" + c.pki("admin.crt"),
+		"--kubelet-client-key=" + c.pki("admin.key"),
+		// Names of nodes resolve nowhere.
+		"--kubelet-preferred-address-types=InternalIP",
+	}
 }
 
 // StopAPIServer stops kube-apiserver; etcd keeps its data.

@@ -1,10 +1,13 @@
 // Package cluster runs a real Kubernetes API server with etcd, OLM's CRDs and a
 // real catalogd with catalogs from a local registry, inside a sandbox.
 //
-// There is no kubelet: processes stand in for pods. A process listens on an
+// There is no kubelet, unless package node adds one: processes stand in for pods. A process listens on an
 // address of the sandbox's subnet, an EndpointSlice sends a Service there, and a
 // Pod object that never runs tells the API server that the address is a pod's.
 package cluster
+
+// ServiceSubnet is where the addresses of Services come from.
+const ServiceSubnet = "10.0.0.0/24"
 
 // Addresses inside the sandbox. 10.200.0.10 and up are free for tests.
 const (
@@ -14,6 +17,8 @@ const (
 	APIAddress = "10.200.0.2:" + apiPort
 	// CatalogdIP is where catalogd listens, as catalogd-service's address.
 	CatalogdIP = "10.200.0.3"
+	// DNSIP is for a name server.
+	DNSIP = "10.200.0.5"
 	// RegistryAddress is the registry catalogd pulls from.
 	RegistryAddress = "10.200.0.4:5000"
 

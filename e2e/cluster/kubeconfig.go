@@ -15,13 +15,31 @@ const kubeconfigName = "olmgate-e2e"
 
 // writeAdminKubeconfig writes a kubeconfig that needs no other file.
 func (c *Cluster) writeAdminKubeconfig(path, server string) error {
-	cert, err := os.ReadFile(c.pki("admin.crt"))
+	return c.writeCertificateKubeconfig(path, server, c.pki("admin.crt"), c.pki("admin.key"))
+}
+
+// ClientCAFile is the authority that signed what API clients identify themselves with.
+func (c *Cluster) ClientCAFile() string { return c.kubeCA.CertFile }
+
+// ComponentKubeconfig writes a kubeconfig with a certificate for a part of
+// Kubernetes, whose rights go by its name and group.
+func (c *Cluster) ComponentKubeconfig(name string, subject Subject) (path string, err error) {
+	certFile, keyFile, err := c.kubeCA.Issue(name, subject)
 	if err != nil {
-		return fmt.Errorf("reading the administrator's certificate: %w", err)
+		return "", err
 	}
-	key, err := os.ReadFile(c.pki("admin.key"))
+	path = filepath.Join(c.Dir, "kubeconfigs", name)
+	return path, c.writeCertificateKubeconfig(path, "https://"+APIAddress, certFile, keyFile)
+}
+
+func (c *Cluster) writeCertificateKubeconfig(path, server, certFile, keyFile string) error {
+	cert, err := os.ReadFile(certFile)
 	if err != nil {
-		return fmt.Errorf("reading the administrator's key: %w", err)
+		return fmt.Errorf("reading a client's certificate: %w", err)
+	}
+	key, err := os.ReadFile(keyFile)
+	if err != nil {
+		return fmt.Errorf("reading a client's key: %w", err)
 	}
 	return c.writeKubeconfig(path, server, &clientcmdapi.AuthInfo{ClientCertificateData: cert, ClientKeyData: key})
 }

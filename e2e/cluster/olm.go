@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -36,35 +35,8 @@ func goCommand(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// certManagerModule is the release whose CRDs are applied, so that manifests with certificates can be. Its controllers
-// do not run.
-const certManagerModule = "github.com/cert-manager/cert-manager@v1.21.2"
-
-// CertManagerDir returns the source folder of cert-manager, fetching it when needed: run it where there is a network.
-// It is not a module that olmgate's go.mod requires.
-func CertManagerDir(ctx context.Context) (string, error) {
-	raw, err := goCommand(ctx, "mod", "download", "-json", certManagerModule)
-	if err != nil {
-		return "", fmt.Errorf("fetching cert-manager's CRDs: %w", err)
-	}
-	var module struct{ Dir string }
-	if err := json.Unmarshal([]byte(raw), &module); err != nil {
-		return "", fmt.Errorf("looking for cert-manager's CRDs: %w", err)
-	}
-	return module.Dir, nil
-}
-
-// applyCertManager applies cert-manager's CRDs.
-func (c *Cluster) applyCertManager(ctx context.Context) error {
-	_, _, err := c.Kubectl(ctx, nil, "apply", "--server-side", "-f", filepath.Join(c.options.CertManagerDir, "deploy", "crds"))
-	if err != nil {
-		return fmt.Errorf("applying cert-manager's CRDs: %w", err)
-	}
-	return nil
-}
-
-// notHere lists the kinds of OLM's manifests that make no sense without nodes
-// and without cert-manager.
+// notHere lists the kinds of OLM's manifests that make no sense without OLM's image
+// and without cert-manager; see StartCertManager.
 var notHere = map[string]bool{
 	"Deployment":    true,
 	"Certificate":   true,
@@ -74,14 +46,9 @@ var notHere = map[string]bool{
 
 // applyOLM applies OLM's CRDs, and then the rest of its manifests.
 func (c *Cluster) applyOLM(ctx context.Context) error {
-	file := filepath.Join(c.options.OLMDir, "manifests", c.options.FeatureSet+".yaml")
-	content, err := os.ReadFile(file)
+	objects, err := c.olmManifests()
 	if err != nil {
-		return fmt.Errorf("reading OLM's manifests: %w", err)
-	}
-	objects, err := splitManifest(content)
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", file, err)
+		return err
 	}
 	var crds, others []any
 	for _, object := range objects {
@@ -105,4 +72,33 @@ func (c *Cluster) applyOLM(ctx context.Context) error {
 		return err
 	}
 	return c.Apply(ctx, others...)
+}
+
+// olmObject finds an object without namespace in OLM's manifests.
+func (c *Cluster) olmObject(kind, name string) (map[string]any, error) {
+	objects, err := c.olmManifests()
+	if err != nil {
+		return nil, err
+	}
+	for _, object := range objects {
+		metadata, _ := object["metadata"].(map[string]any)
+		if object["kind"] == kind && metadata["name"] == name {
+			return object, nil
+		}
+	}
+	return nil, fmt.Errorf("OLM's manifests have no %s %s", kind, name)
+}
+
+// olmManifests reads the objects of OLM's manifests.
+func (c *Cluster) olmManifests() ([]map[string]any, error) {
+	file := filepath.Join(c.options.OLMDir, "manifests", c.options.FeatureSet+".yaml")
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading OLM's manifests: %w", err)
+	}
+	objects, err := splitManifest(content)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file, err)
+	}
+	return objects, nil
 }

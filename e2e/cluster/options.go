@@ -24,6 +24,9 @@ type Options struct {
 	APIServerFlags []string
 	// CatalogdFlags are added to catalogd's command line.
 	CatalogdFlags []string
+	// Nodes makes kube-apiserver one for nodes with kubelets and kube-proxies: it goes through cluster IPs, and is
+	// reached by its own, which nothing implements until there is a node. Package node starts one.
+	Nodes bool
 	// Log, when set, is told what is being done.
 	Log func(format string, args ...any)
 }

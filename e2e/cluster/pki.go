@@ -67,6 +67,9 @@ func NewAuthority(dir, name string) (*Authority, error) {
 	return a, nil
 }
 
+// keyPEM is the authority's key, for somebody else to sign with.
+func (a *Authority) keyPEM() ([]byte, error) { return encodeKey(a.key) }
+
 // Issue makes a certificate for servers and clients alike and writes it, with
 // its key, to NAME.crt and NAME.key in the authority's folder.
 func (a *Authority) Issue(name string, subject Subject) (certFile, keyFile string, err error) {

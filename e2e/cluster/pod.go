@@ -18,6 +18,8 @@ func (e Exposure) pod(i int) corev1.Pod {
 			Annotations: map[string]string{"olmgate.dev/note": "stands for a process of the end-to-end tests"},
 		},
 		Spec: corev1.PodSpec{
+			// No scheduler has this name: where there is a node, it must stay away.
+			SchedulerName:                "olmgate-e2e-nobody",
 			ServiceAccountName:           e.ServiceAccount,
 			AutomountServiceAccountToken: &no,
 			SecurityContext: &corev1.PodSecurityContext{

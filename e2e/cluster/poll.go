@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -53,6 +54,14 @@ func URLReady(client *http.Client, url string) func(context.Context) error {
 		_, err := get(ctx, client, url)
 		return err
 	}
+}
+
+// SelfSignedReady is URLReady for a program that signs a certificate for itself at each start.
+func SelfSignedReady(url string) func(context.Context) error {
+	return URLReady(&http.Client{Transport: &http.Transport{
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+		DisableKeepAlives: true,
+	}}, url)
 }
 
 // addressReady is satisfied once the address accepts connections.

@@ -22,7 +22,7 @@ import (
 func main() {
 	d := &demo{out: os.Stdout}
 	flag.StringVar(&d.binary, "olmgate", "", "the olmgate binary (default: build ./cmd/olmgate)")
-	flag.StringVar(&d.manifests, "manifests", "", "the kustomization to apply (default: manifests/base)")
+	flag.StringVar(&d.manifests, "manifests", "", "the kustomization to apply (default: manifests/overlays/enforce)")
 	flag.BoolVar(&d.keep, "keep", false, "keep the cluster running until Ctrl-C")
 	flag.Parse()
 

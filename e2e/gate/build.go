@@ -47,5 +47,5 @@ func Manifests() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(root, "manifests", "base"), nil
+	return filepath.Join(root, "manifests", "overlays", "enforce"), nil
 }

@@ -10,6 +10,11 @@
 // nobody else collects the exit codes of its children.
 //
 // It works as root, and without root where the kernel permits user namespaces.
+//
+// With Config.Containers it is also a place for a kubelet and the containers it
+// starts, which takes root. What the machine would keep of them, control groups
+// and files, is removed by a fourth copy, the janitor, that waits outside for the
+// end of the others, however they end.
 package sandbox
 
 import (
@@ -21,8 +26,9 @@ import (
 const stageEnv = "OLMGATE_SANDBOX_STAGE"
 
 const (
-	stageInit  = "init"
-	stageInner = "inner"
+	stageInit    = "init"
+	stageInner   = "inner"
+	stageJanitor = "janitor"
 )
 
 // ErrUnavailable says that this machine does not permit the namespaces.
@@ -43,6 +49,9 @@ type Config struct {
 	// Forward names listening sockets to open on 127.0.0.1 outside the sandbox
 	// and to hand to the inner copy; see Listener.
 	Forward []string
+	// Containers makes the sandbox fit for a kubelet: see CgroupRoot. Temporary
+	// files made inside are then removed with the sandbox.
+	Containers bool
 	// Prepare, when set, runs in the outer copy first: the place for anything
 	// that needs the real network. What it sets in the environment arrives inside.
 	Prepare func() error

@@ -7,13 +7,18 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/olmgate/olmgate/e2e/sandbox"
 )
@@ -23,6 +28,7 @@ const unavailableCode = 77
 
 // helpers are the programs the tests run in a sandbox.
 var helpers = map[string]func() int{
+	"contain": helpContain,
 	"exit":    func() int { return 42 },
 	"look":    helpLook,
 	"orphans": helpOrphans,
@@ -93,6 +99,49 @@ func helpWait() int {
 	fmt.Println("ready")
 	<-ctx.Done()
 	return 7
+}
+
+// helpContain leaves what a kubelet would: files, mounts, changed settings, and a
+// process in a control group of its own. It prints the group, the folder of
+// temporary files and that process, and waits like helpWait.
+func helpContain() int {
+	dir, err := os.MkdirTemp("", "mount-")
+	if err == nil {
+		err = unix.Mount("tmpfs", dir, "tmpfs", 0, "")
+	}
+	if err == nil {
+		err = os.WriteFile("/proc/sys/vm/panic_on_oom", []byte("2"), 0o644)
+	}
+	if err == nil {
+		err = sandbox.Attract(netip.MustParsePrefix("10.0.0.0/24"))
+	}
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	sleeper := exec.Command("sleep", "600")
+	if err := sleeper.Start(); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	groups, err := filepath.Glob("/sys/fs/cgroup/*" + sandbox.CgroupRoot())
+	if err != nil || len(groups) == 0 {
+		groups = []string{"/sys/fs/cgroup" + sandbox.CgroupRoot()}
+	}
+	for _, group := range groups {
+		inner := filepath.Join(group, "outer", "inner")
+		err := os.MkdirAll(inner, 0o755)
+		if err == nil && strings.HasPrefix(inner, "/sys/fs/cgroup/pids/") {
+			err = os.WriteFile(filepath.Join(inner, "cgroup.procs"), []byte(strconv.Itoa(sleeper.Process.Pid)), 0o644)
+		}
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+	}
+	fmt.Println(sandbox.CgroupRoot())
+	fmt.Println(filepath.Dir(dir))
+	return helpWait()
 }
 
 // helper is a sandboxed program that a test started.

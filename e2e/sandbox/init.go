@@ -37,6 +37,11 @@ func startInner(config Config, report *os.File) (pid int, err error) {
 	if err := setUpMounts(config.Hosts); err != nil {
 		return 0, err
 	}
+	if config.Containers {
+		if err := setUpForContainers(); err != nil {
+			return 0, err
+		}
+	}
 	files := []uintptr{0, 1, 2}
 	for i := range config.Forward {
 		syscall.CloseOnExec(initListenerFD + i)

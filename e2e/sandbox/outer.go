@@ -29,6 +29,15 @@ func runOuter(config Config) (int, error) {
 		return exitStatus, err
 	}
 	defer closeListeners()
+	env := os.Environ()
+	if config.Containers {
+		ground, err := breakGround()
+		if err != nil {
+			return exitStatus, unavailable(err)
+		}
+		defer ground.clear()
+		env = append(env, ground.environment()...)
+	}
 	report, reportWriter, err := os.Pipe()
 	if err != nil {
 		return exitStatus, fmt.Errorf("opening the report pipe: %w", err)
@@ -37,7 +46,8 @@ func runOuter(config Config) (int, error) {
 
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Args = os.Args
-	cmd.Env = append(os.Environ(), stageEnv+"="+stageInit)
+	env = append(env, stageEnv+"="+stageInit)
+	cmd.Env = env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.ExtraFiles = append([]*os.File{reportWriter}, listeners...)
 	cmd.SysProcAttr = namespaces()

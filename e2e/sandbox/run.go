@@ -13,6 +13,8 @@ func Run(config Config, work func() int) (int, error) {
 	switch os.Getenv(stageEnv) {
 	case stageInit:
 		os.Exit(runInit(config))
+	case stageJanitor:
+		os.Exit(runJanitor())
 	case stageInner:
 		// Programs started from here must not take themselves for a copy.
 		if err := os.Unsetenv(stageEnv); err != nil {

@@ -15,11 +15,16 @@ const helperEnv = "OLMGATE_SANDBOX_TEST_HELPER"
 const exampleName = "service.example.svc"
 
 func TestMain(m *testing.M) {
-	helper := helpers[os.Getenv(helperEnv)]
+	name := os.Getenv(helperEnv)
+	helper := helpers[name]
 	if helper == nil {
 		os.Exit(m.Run())
 	}
-	config := sandbox.Config{Hosts: map[string]string{exampleName: "10.200.0.7"}, Forward: []string{"api"}}
+	config := sandbox.Config{
+		Hosts:      map[string]string{exampleName: "10.200.0.7"},
+		Forward:    []string{"api"},
+		Containers: name == "contain",
+	}
 	code, err := sandbox.Run(config, helper)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

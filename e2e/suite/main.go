@@ -22,23 +22,43 @@ import (
 // skip says why the tests cannot run; empty: they can.
 var skip string
 
-// Main runs a package's tests in a sandbox; TestMain passes its result to
-// os.Exit. What the tests need to be built or fetched is prepared before, outside
-// of the sandbox.
+// Options describe what a package's tests need.
+type Options struct {
+	// Prepare is called before, outside of the sandbox: what the tests need is
+	// built or fetched there.
+	Prepare []func(context.Context) error
+	// Containers asks for a sandbox in which a kubelet can run.
+	Containers bool
+	// OnlyWith names an environment variable; the tests are skipped unless it is 1.
+	OnlyWith string
+}
+
+// Main is Run for tests that need nothing but a cluster and what prepare brings.
 func Main(m *testing.M, prepare ...func(context.Context) error) int {
+	return Run(m, Options{Prepare: prepare})
+}
+
+// Run runs a package's tests in a sandbox; TestMain passes its result to os.Exit.
+func Run(m *testing.M, options Options) int {
 	flag.Parse()
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		skip = "not with -short"
+	case options.OnlyWith != "" && os.Getenv(options.OnlyWith) != "1":
+		skip = "only with " + options.OnlyWith + "=1"
+	}
+	if skip != "" {
 		return m.Run()
 	}
 	config := sandbox.Config{
-		Hosts: cluster.Hosts(),
+		Hosts:      cluster.Hosts(),
+		Containers: options.Containers,
 		Prepare: func() error {
 			ctx := context.Background()
 			if err := cluster.Prepare(ctx, os.Stderr, sandbox.Required()); err != nil {
 				return err
 			}
-			for _, step := range prepare {
+			for _, step := range options.Prepare {
 				if err := step(ctx); err != nil {
 					return err
 				}

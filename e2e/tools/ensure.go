@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -14,8 +15,8 @@ import (
 // ErrAbsent says that a program has not been built yet.
 var ErrAbsent = errors.New("test programs are not built yet")
 
-// Ensure returns a folder that holds the named programs (all of them when none
-// is named), building what is missing and reporting that on progress.
+// Ensure returns a folder that holds the named programs (when none is named, all
+// that do not wait for it), building what is missing and reporting that on progress.
 func Ensure(ctx context.Context, progress io.Writer, names ...string) (string, error) {
 	return resolve(names, func(g Group, moduleDir, dir string, missing []string) error {
 		return g.build(ctx, progress, moduleDir, dir, missing)
@@ -26,7 +27,11 @@ func Ensure(ctx context.Context, progress io.Writer, names ...string) (string, e
 // ErrAbsent when a program is missing.
 func Find(names ...string) (string, error) {
 	return resolve(names, func(_ Group, _, _ string, missing []string) error {
-		return fmt.Errorf("%w: %s; build with: go run ./e2e/tools/build", ErrAbsent, strings.Join(missing, ", "))
+		command := "go run ./e2e/tools/build"
+		if len(names) > 0 {
+			command += " " + strings.Join(names, " ")
+		}
+		return fmt.Errorf("%w: %s; build with: %s", ErrAbsent, strings.Join(missing, ", "), command)
 	})
 }
 
@@ -54,7 +59,7 @@ func resolve(names []string, absent func(g Group, moduleDir, dir string, missing
 		if len(wanted[g.Name]) == 0 {
 			continue
 		}
-		moduleDir := filepath.Join(root, "e2e", "tools", g.Name)
+		moduleDir := g.dir(root)
 		key, err := g.key(moduleDir, goVersion)
 		if err != nil {
 			return "", err
@@ -78,7 +83,7 @@ func selectPrograms(names []string) (map[string][]string, error) {
 	for _, g := range Groups {
 		for _, program := range g.names() {
 			known[program] = true
-			if len(names) == 0 || contains(names, program) {
+			if (len(names) == 0 && !g.OnRequest) || slices.Contains(names, program) {
 				wanted[g.Name] = append(wanted[g.Name], program)
 			}
 		}
@@ -94,15 +99,6 @@ func selectPrograms(names []string) (map[string][]string, error) {
 		}
 	}
 	return wanted, nil
-}
-
-func contains(list []string, s string) bool {
-	for _, have := range list {
-		if have == s {
-			return true
-		}
-	}
-	return false
 }
 
 func missingFrom(dir string, programs []string) []string {

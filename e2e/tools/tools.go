@@ -1,15 +1,22 @@
 // Package tools builds the real programs the end-to-end tests run against:
-// etcd, kube-apiserver, kube-controller-manager, kubectl, catalogd and a small
-// registry tool. Each group lives in a Go module of its own, so that versions
-// are pinned by go.sum and never meet the dependencies of olmgate.
+// etcd, kube-apiserver, kube-controller-manager, kubectl, catalogd, cert-manager
+// and a small registry tool, and for a node that runs Pods kubelet, kube-proxy,
+// kube-scheduler and CoreDNS. Programs live in Go modules of their own, so that
+// versions are pinned by go.sum and never meet the dependencies of olmgate. What
+// a node needs besides, containerd first of all, comes from Debian packages.
 package tools
 
 import "path/filepath"
 
 // A Group is a set of programs built from one pinned module.
 type Group struct {
-	// Name of the group, and of its folder below e2e/tools.
+	// Name of the group.
 	Name string
+	// Module is the folder below e2e/tools that pins the programs; empty: the one
+	// with the group's name.
+	Module string
+	// OnRequest groups are left out unless one of their programs is named.
+	OnRequest bool
 	// Programs maps the name of each binary to its package path.
 	Programs map[string]string
 	// Tags are the Go build tags, comma separated.
@@ -25,6 +32,13 @@ const KubernetesVersion = "v1.37.2"
 
 const componentVersion = "k8s.io/component-base/version"
 
+// kubernetesFlags make the programs know their version.
+const kubernetesFlags = "-X " + componentVersion + ".gitVersion=" + KubernetesVersion +
+	" -X " + componentVersion + ".gitMajor=1" +
+	" -X " + componentVersion + ".gitMinor=37" +
+	" -X " + componentVersion + ".gitTreeState=clean" +
+	" -X " + componentVersion + ".buildDate=2026-01-01T00:00:00Z"
+
 // Groups lists every program the end-to-end tests can use.
 var Groups = []Group{
 	{
@@ -36,11 +50,7 @@ var Groups = []Group{
 			"kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
 			"kubectl":                 "k8s.io/kubernetes/cmd/kubectl",
 		},
-		LinkFlags: "-X " + componentVersion + ".gitVersion=" + KubernetesVersion +
-			" -X " + componentVersion + ".gitMajor=1" +
-			" -X " + componentVersion + ".gitMinor=37" +
-			" -X " + componentVersion + ".gitTreeState=clean" +
-			" -X " + componentVersion + ".buildDate=2026-01-01T00:00:00Z",
+		LinkFlags: kubernetesFlags,
 	},
 	{
 		Name:       "catalogd",
@@ -50,10 +60,51 @@ var Groups = []Group{
 		Tags: "containers_image_openpgp",
 	},
 	{
+		Name:       "certmanager",
+		FirstBuild: "2 to 5 minutes",
+		Programs:   map[string]string{"cert-manager": "."},
+	},
+	{
 		Name:       "regtool",
 		FirstBuild: "20 seconds",
 		Programs:   map[string]string{"regtool": "."},
 	},
+	{
+		Name:       "node",
+		Module:     "kube",
+		OnRequest:  true,
+		FirstBuild: "a minute after kube, 5 minutes without",
+		Programs: map[string]string{
+			"kube-proxy":     "k8s.io/kubernetes/cmd/kube-proxy",
+			"kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
+			"kubelet":        "k8s.io/kubernetes/cmd/kubelet",
+		},
+		LinkFlags: kubernetesFlags,
+	},
+	{
+		Name:       "dns",
+		OnRequest:  true,
+		FirstBuild: "a minute",
+		Programs:   map[string]string{"coredns": "."},
+	},
+	{
+		Name:       "pause",
+		OnRequest:  true,
+		FirstBuild: "5 seconds",
+		Programs:   map[string]string{"pause": "."},
+	},
+}
+
+// NodePrograms are the programs of a node, none of which is built unless named.
+var NodePrograms = []string{"coredns", "kube-proxy", "kube-scheduler", "kubelet", "pause"}
+
+// dir is the folder of the module that pins the group's programs.
+func (g Group) dir(root string) string {
+	module := g.Module
+	if module == "" {
+		module = g.Name
+	}
+	return filepath.Join(root, "e2e", "tools", module)
 }
 
 // Path returns the path of a program below the folder that Ensure returned.

@@ -19,8 +19,23 @@ func TestFindNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
+func TestNodeProgramsAreLeftOutUnlessNamed(t *testing.T) {
+	t.Setenv(DirEnv, t.TempDir())
+	usual, err := selectPrograms(nil)
+	if err != nil || len(usual["kube"]) == 0 || len(usual["node"]) != 0 {
+		t.Errorf("without names: %v, error %v", usual, err)
+	}
+	named, err := selectPrograms(NodePrograms)
+	if err != nil || len(named["node"]) == 0 || len(named["kube"]) != 0 {
+		t.Errorf("with the node's: %v, error %v", named, err)
+	}
+	if _, err := Find("pause"); !errors.Is(err, ErrAbsent) || !strings.Contains(err.Error(), "build pause") {
+		t.Errorf("got %v, want ErrAbsent and the command that builds it", err)
+	}
+}
+
 func TestUnknownProgramIsRefusedWithTheKnownOnes(t *testing.T) {
-	_, err := Find("kubelet")
+	_, err := Find("kube-apiservre")
 	if err == nil || !strings.Contains(err.Error(), "kube-apiserver") {
 		t.Errorf("got %v, want the list of programs", err)
 	}

@@ -2,6 +2,10 @@
 // prints the folder that holds them.
 //
 //	go run ./e2e/tools/build [-out DIR] [PROGRAM...]
+//	go run ./e2e/tools/build -node
+//
+// With -node it makes what a node needs, fetches its Debian packages too, and
+// prints the folders of both.
 package main
 
 import (
@@ -17,9 +21,17 @@ import (
 
 func main() {
 	out := flag.String("out", "", "also copy the programs into this folder, and print it instead")
+	node := flag.Bool("node", false, "build and fetch what a node that runs Pods needs")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *out, flag.Args())
+	names := flag.Args()
+	if *node {
+		names = append(names, tools.NodePrograms...)
+	}
+	err := run(ctx, *out, names)
+	if err == nil && *node {
+		err = fetch(ctx)
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
@@ -40,4 +52,12 @@ func run(ctx context.Context, out string, names []string) error {
 	}
 	fmt.Println(dir)
 	return nil
+}
+
+func fetch(ctx context.Context) error {
+	dir, err := tools.EnsurePackages(ctx, os.Stderr)
+	if err == nil {
+		fmt.Println(dir)
+	}
+	return err
 }
