@@ -1,5 +1,5 @@
 # Builds for the platform that is asked for, on the one that builds: nothing is emulated.
-FROM --platform=$BUILDPLATFORM golang:1.26 AS build
+FROM --platform=$BUILDPLATFORM golang:1.26.8 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download

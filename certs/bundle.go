@@ -38,6 +38,13 @@ func (b bundle) encode() []byte {
 	return out.Bytes()
 }
 
+// newest are the last ones that were made, n at most.
+func (b bundle) newest(n int) bundle {
+	sorted := slices.Clone(b)
+	slices.SortStableFunc(sorted, func(x, y *x509.Certificate) int { return y.NotBefore.Compare(x.NotBefore) })
+	return sorted[:min(n, len(sorted))]
+}
+
 func (b bundle) has(cert *x509.Certificate) bool {
 	return slices.ContainsFunc(b, func(c *x509.Certificate) bool { return bytes.Equal(c.Raw, cert.Raw) })
 }

@@ -2,6 +2,7 @@ package certs
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/cert-manager/cert-manager/pkg/client/clientset/versioned"
@@ -91,9 +92,17 @@ func (c *CertManager) Reconcile(ctx context.Context) error {
 }
 
 func (c *CertManager) once(ctx context.Context) (bool, error) {
-	if err := c.create(ctx); err != nil {
-		return true, err
+	// What was issued is served all the same.
+	uncreated := c.create(ctx)
+	pending, err := c.serveIssued(ctx, uncreated)
+	if uncreated != nil && err == nil {
+		return true, uncreated
 	}
+	return pending, err
+}
+
+// serveIssued serves what cert-manager issued. uncreated is why what it takes could not be applied, if that went wrong.
+func (c *CertManager) serveIssued(ctx context.Context, uncreated error) (bool, error) {
 	h, err := c.readHooks(ctx)
 	if err != nil {
 		return true, err
@@ -108,7 +117,6 @@ func (c *CertManager) once(ctx context.Context) (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	c.arrived = true
 	waiting := c.adopt(issued, now)
 	ch := c.current()
 	late := waiting && !c.trusts(issued, now) && now.Sub(led.since) > c.Settle
@@ -116,6 +124,12 @@ func (c *CertManager) once(ctx context.Context) (bool, error) {
 		problem = asError(c.diagnose(ctx, h, now))
 	} else if f := c.injection(h); f != nil {
 		problem = *f
+	}
+	switch {
+	case uncreated != nil && problem != nil:
+		problem = fmt.Errorf("%w; also: %w", uncreated, problem)
+	case uncreated != nil:
+		problem = uncreated
 	}
 	c.assess(h, led, now, problem)
 	return waiting || problem != nil || c.Ready() != nil, problem
@@ -158,9 +172,10 @@ func (c *CertManager) share(ctx context.Context, h hooks, issued *chain, now tim
 		return ledger{}, err
 	}
 	if changed {
+		c.writes.Add(1)
 		c.Log.Info("the CAs to trust were written", "secret", c.trust.key.String(), "authorities", len(want.trusted), "kept", kept)
 	}
-	c.remembered = &want
+	c.remembered, c.arrived = &want, true
 	return want, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	cmv1 "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
 	certmanagerv1ac "github.com/cert-manager/cert-manager/pkg/client/applyconfigurations/certmanager/v1"
 	cmmetaac "github.com/cert-manager/cert-manager/pkg/client/applyconfigurations/meta/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -80,6 +81,10 @@ func privateKey() *certmanagerv1ac.CertificatePrivateKeyApplyConfiguration {
 func applyError(kind, namespace, name string, err error) error {
 	if unknownKind(err) {
 		return *noCertManager()
+	}
+	if apierrors.IsConflict(err) {
+		// Not a race that was lost: somebody else manages the field, and will tomorrow.
+		return fmt.Errorf("apply %s %s/%s: %v; leave the field to olmgate, or leave out certificates.certManager.create", kind, namespace, name, err) //nolint:errorlint // see above
 	}
 	return fmt.Errorf("apply %s %s/%s: %w; allow create and patch of it by name, or make it yourself and leave out certificates.certManager.create",
 		kind, namespace, name, err)

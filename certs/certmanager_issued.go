@@ -61,5 +61,5 @@ func (c *CertManager) readPair(secret *corev1.Secret, about string, now time.Tim
 func (c *CertManager) rootless() *Finding {
 	return &Finding{AuthorityUnknown, fmt.Sprintf("Secret %s/%s", c.Namespace, c.options.TLSSecret),
 		fmt.Sprintf("has no %s that its certificate verifies under, as with issuers that do not tell their CA (ACME, and Vault without a chain)", caKey),
-		fmt.Sprintf("choose an issuer that tells it, such as a CA issuer, or put the CA into %s of Secret %s by hand", caKey, c.trust.key)}
+		fmt.Sprintf("choose an issuer that tells it, such as a CA issuer, or put the CA into %s of Secret %s, with the annotation %s: \"true\", by hand", caKey, c.trust.key, allowInjection)}
 }

@@ -415,6 +415,36 @@ func TestCertManagersObjectsAreMade(t *testing.T) {
 	}
 }
 
+// A replica that starts while cert-manager's objects cannot be applied has a good certificate in the Secret all the same.
+func TestWhatWasIssuedIsServedThoughNothingCanBeMade(t *testing.T) {
+	clock := clocktesting.NewFakeClock(start)
+	c := cluster(interceptor.Funcs{})
+	cm := newFakeCertManager(t, c, clock)
+	cm.create = true
+	tries := 0
+	cm.objects.PrependReactor("patch", "issuers", func(k8stesting.Action) (bool, runtime.Object, error) {
+		tries++
+		return true, nil, apierrors.NewConflict(cmv1.Resource("issuers"), selfSignedName, errors.New("somebody else manages spec"))
+	})
+	s := cm.source()
+	cm.rotate()
+	for range 2 {
+		if err := s.Reconcile(t.Context()); err == nil || !strings.Contains(err.Error(), "somebody else manages spec") {
+			t.Errorf("error: %v", err)
+		}
+		cm.inject()
+	}
+	if tries != 2 {
+		t.Errorf("applied %d times in 2 comparisons", tries)
+	}
+	if err := s.Ready(); err != nil {
+		t.Error(err)
+	}
+	if err := shake(t.Context(), s, cm.authority.certPEM, host, clock.Now()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWhatCannotBeMadeIsTold(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fail error

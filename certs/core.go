@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
@@ -80,6 +82,8 @@ type core struct {
 	// reconciling lets one comparison run at a time. It guards what follows.
 	reconciling sync.Mutex
 	sight       sight
+	// writes counts what was written.
+	writes atomic.Int64
 }
 
 func newCore(c Cluster) core {
@@ -189,10 +193,21 @@ func (c *core) run(ctx context.Context, objects []watched, once func(context.Con
 	}
 	defer watches.Wait()
 	said := ""
+	// Somebody may write the opposite of what is written here, as fast as this does.
+	budget := rate.NewLimiter(rate.Every(c.Interval/2), 20)
 	for {
+		before := c.writes.Load()
 		pending, err := c.compare(ctx, once)
 		if ctx.Err() != nil {
 			return nil
+		}
+		now := c.Clock.Now()
+		if delay := budget.ReserveN(now, min(int(c.writes.Load()-before), budget.Burst())).DelayFrom(now); delay > 0 {
+			c.Log.Warn("what olmgate writes is changed again and again by somebody else: the managedFields of the objects say by whom",
+				"validatingWebhookConfiguration", c.WebhookConfiguration, "namespace", c.Namespace, "pause", delay)
+			if !c.wait(ctx, delay, nil) {
+				return nil
+			}
 		}
 		said = c.say(said, err)
 		wait := c.Interval
@@ -205,8 +220,7 @@ func (c *core) run(ctx context.Context, objects []watched, once func(context.Con
 	}
 }
 
-// pause comes before each comparison: changes often come in pairs, and a controller that writes the opposite of what we
-// write must not keep the API server busy.
+// pause comes before each comparison: changes often come in pairs.
 const pause = 100 * time.Millisecond
 
 // wait is false when the context ended.

@@ -74,7 +74,7 @@ func (l ledger) record(u use) (ledger, bool) {
 	}
 	if damaged || u.arriving && !u.offered.hasAll(u.needed) {
 		// Another replica, or another source that wrote the caBundle so far, may serve what it trusts.
-		inUse = inUse.with(u.offered[:min(len(u.offered), maxTakenOver)]...)
+		inUse = inUse.with(u.offered.newest(maxTakenOver)...)
 	}
 	missing := inUse.without(l.trusted).without(u.needed)
 	if damaged || len(missing) > 0 || !l.trusted.hasAll(u.needed) {

@@ -131,6 +131,7 @@ func (s *SelfManaged) share(ctx context.Context, h hooks, now time.Time) (shared
 		return want, err
 	}
 	if changed {
+		s.writes.Add(1)
 		level := slog.LevelInfo
 		if sit.damage != nil && len(sit.offered) > 0 {
 			level = slog.LevelWarn // not the first start

@@ -47,6 +47,37 @@ func until(t *testing.T, what string, check func() bool) {
 	t.Fatal("not: " + what)
 }
 
+// TestAFightIsNotFoughtAtFullSpeed has somebody wipe caBundle as soon as it is written.
+func TestAFightIsNotFoughtAtFullSpeed(t *testing.T) {
+	fakeClock := clocktesting.NewFakeClock(start)
+	var written atomic.Int64
+	c := cluster(interceptor.Funcs{Patch: func(ctx context.Context, under client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
+		if err := under.Patch(ctx, obj, patch, opts...); err != nil {
+			return err
+		}
+		if _, ok := obj.(*admissionregistrationv1.ValidatingWebhookConfiguration); ok {
+			written.Add(1)
+			wiped := obj.DeepCopyObject().(*admissionregistrationv1.ValidatingWebhookConfiguration)
+			for i := range wiped.Webhooks {
+				wiped.Webhooks[i].ClientConfig.CABundle = nil
+			}
+			return under.Update(ctx, wiped)
+		}
+		return nil
+	}})
+	s := selfManaged(c, fakeClock)
+	defer running(t, s)()
+	const quick = 30 // seconds
+	for begun := fakeClock.Now(); fakeClock.Since(begun) < quick*time.Second; {
+		<-clock.RealClock{}.After(2 * time.Millisecond) // for the watch to bring what was changed
+		fakeClock.Step(pause)
+	}
+	// 20 at once, then one in five seconds; a fight at full speed were ten a second.
+	if n := written.Load(); n < 2 || n > 20+quick/5+2 {
+		t.Errorf("caBundle was written %d times in %d s", n, quick)
+	}
+}
+
 // TestWatchesHealAtOnce lets no interval end: the clock is a fake one that moves by less in all than one.
 func TestWatchesHealAtOnce(t *testing.T) {
 	fakeClock := clocktesting.NewFakeClock(start)

@@ -38,6 +38,7 @@ func (s *SelfManaged) writeBundle(ctx context.Context, h hooks, trusted bundle) 
 		}
 		return h, fmt.Errorf("write caBundle into ValidatingWebhookConfiguration %s: %w; allow patch of it", s.WebhookConfiguration, err)
 	}
+	s.writes.Add(1)
 	s.Log.Info("caBundle was written", "validatingWebhookConfiguration", s.WebhookConfiguration, "authorities", len(trusted))
 	return hooks{config}, nil
 }

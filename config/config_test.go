@@ -81,6 +81,7 @@ func TestEveryMistakeNamesItsField(t *testing.T) {
 		"a settle time without an end":           {head + "certificates: {settle: 2h}\n", "certificates.settle: is 2h, must be at most 1h0m0s"},
 		"certificates that hardly live":          {head + "certificates: {selfManaged: {servingLifetime: 1m}}\n", "certificates.selfManaged.servingLifetime: is 1m, must be at least six times settle: 3m0s"},
 		"an authority that hardly outlives them": {head + "certificates: {selfManaged: {authorityLifetime: 1000h}}\n", "certificates.selfManaged.authorityLifetime: is 1000h, must be at least three times servingLifetime: 2160h0m0s"},
+		"files of another source":                {head + "certificates: {files: {certFile: a, keyFile: b}}\n", "certificates.files: is given, and source is SelfManaged: set source to Files, or leave the files out"},
 		"a certificate without its key":          {head + "certificates: {files: {certFile: tls.crt}}\n", "certificates.files: certFile and keyFile belong together: give both"},
 		"names of clients without a CA":          {head + "webhook: {clientCA: {allowedNames: [a]}}\n", "webhook.clientCA.file: is missing: allowedNames mean nothing without a CA"},
 		"a blank name of a client":               {head + "webhook: {clientCA: {file: ca.crt, allowedNames: ['']}}\n", "webhook.clientCA.allowedNames[0]: is blank: remove it"},

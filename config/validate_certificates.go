@@ -33,6 +33,8 @@ func (c *OlmgateConfiguration) certificates(errs *Errors) {
 	}
 	if f := certs.Files; (f.CertFile == "") != (f.KeyFile == "") {
 		errs.add(path+"files", "certFile and keyFile belong together: give both")
+	} else if f.CertFile != "" && certs.Source != SourceFiles {
+		errs.add(path+"files", fmt.Sprintf("is given, and source is %s: set source to %s, or leave the files out", certs.Source, SourceFiles))
 	}
 }
 

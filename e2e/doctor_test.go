@@ -3,7 +3,9 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -141,7 +143,7 @@ func TestDoctorComparesTheModeThatIsConfigured(t *testing.T) {
 	w := gated(t)
 	w.sample(0, "a")
 	w.restart("--mode=Warn")
-	w.doctor().finds("dry-run", "fault", "the configured mode is Enforce, and olmgate warns")
+	w.doctor().finds("dry-run", "warning", "the configuration has a denial here, and olmgate warns")
 	arguments := func(op, value string) {
 		t.Helper()
 		w.kubectl("-n", gate.Namespace, "patch", "deployment", "olmgate", "--type=json",
@@ -151,6 +153,27 @@ func TestDoctorComparesTheModeThatIsConfigured(t *testing.T) {
 	t.Cleanup(func() { arguments("remove", "") })
 	w.doctor().finds("dry-run", "ok", "answered with a warning, as mode Warn has it")
 }
+
+// An admission policy speaks before olmgate: the dry run must be of something that it lets through.
+func TestDoctorGetsPastAnAdmissionPolicy(t *testing.T) {
+	w := gated(t)
+	w.sample(0, "a")
+	component := filepath.Join(manifestsFolder(t), "components", "admission-policy")
+	for _, file := range []string{"policies.yaml", "bindings.yaml"} {
+		w.kubectl("apply", "-f", filepath.Join(component, file))
+		t.Cleanup(func() { w.kubectl("delete", "-f", filepath.Join(component, file)) })
+	}
+	w.eventually(func() error {
+		_, errs, _ := w.Cluster.Kubectl(w.ctx(), []byte(unreadable), "create", "--dry-run=server", "-f", "-")
+		if !strings.Contains(errs, "ValidatingAdmissionPolicy") {
+			return errors.New("the policy does not speak yet: " + errs)
+		}
+		return nil
+	})
+	w.doctor().finds("dry-run", "ok", "answered by olmgate", "olmgate-doctor-in-no-catalog")
+}
+
+var unreadable = extension("unreadable", "packageName: kiln-operator", "selector: {matchExpressions: [{key: a, operator: Foo}]}")
 
 func TestDoctorFindsWhatIsNotThere(t *testing.T) {
 	w := gated(t)

@@ -97,6 +97,8 @@ mode: Enforce
 config: {rule: Bundle, policy: {notes: {MajorJump: Ignore}}, breakGlass: {group: "platform:emergency"}}
 extraArgs: [--log-level=debug]
 extraEnv: [{name: HTTPS_PROXY, value: "http://proxy.example.com:3128"}]
+extraVolumes: [{name: client-ca, secret: {secretName: client-ca}}]
+extraVolumeMounts: [{name: client-ca, mountPath: /var/run/olmgate/client-ca, readOnly: true}]
 certificates: {source: CertManager, certManager: {create: true}}
 serviceAccount: {annotations: {example.com/a: b}}
 podLabels: {example.com/team: platform}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/olmgate/olmgate/config"
 )
 
 // certificate looks at what each Pod behind the Service serves, with the API server's eyes.
@@ -25,13 +27,15 @@ func (d *doctor) certificate(ctx context.Context) error {
 		if d.InCluster { // from elsewhere the address may lead to anything
 			look = d.shake
 		}
-		if err := look(ctx, e); err != nil {
-			reason = err
+		if reason = look(ctx, e); reason == nil {
+			seen++
 			continue
 		}
-		seen++
+		if d.InCluster {
+			d.warn("see whether that Pod listens, and whether a NetworkPolicy or a firewall lets port 9443 through", "%s is ready and cannot be called: %v", e.address, reason)
+		}
 	}
-	if seen == 0 {
+	if seen == 0 && !d.InCluster {
 		d.skip("the Pods cannot be called from here (%v); the Job in manifests/components/doctor does it from inside", reason)
 	}
 	return nil
@@ -65,7 +69,7 @@ func (d *doctor) shake(ctx context.Context, e endpoint) error {
 		return nil
 	}
 	text := fmt.Sprintf("%s serves a certificate that the API server trusts, valid for %s (until %s)", e.address, span(left), leaf.NotAfter.UTC().Format(time.RFC3339))
-	if left < min(nearEnd, leaf.NotAfter.Sub(leaf.NotBefore)/10) {
+	if left < d.nearEnd(ctx, leaf) {
 		d.warn("it should have been renewed by now: "+certificateNext, "%s", text)
 		return nil
 	}
@@ -73,8 +77,17 @@ func (d *doctor) shake(ctx context.Context, e endpoint) error {
 	return nil
 }
 
-// nearEnd is when any certificate should have been renewed, unless its whole life is short.
-const nearEnd = 7 * 24 * time.Hour
+// nearEnd is what is left of a certificate that should have been renewed. One of olmgate's own begins with its authority,
+// so that its life is the configured one.
+func (d *doctor) nearEnd(ctx context.Context, leaf *x509.Certificate) time.Duration {
+	life := leaf.NotAfter.Sub(leaf.NotBefore)
+	if settings, err := d.settings(ctx); err == nil && settings.Certificates.Source == config.SourceSelfManaged {
+		if own, err := settings.Certificates.SelfManaged.ServingLifetime.Duration(); err == nil {
+			life = own
+		}
+	}
+	return life / 10
+}
 
 // span is a duration as people say it.
 func span(t time.Duration) string {

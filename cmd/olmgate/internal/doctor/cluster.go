@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"k8s.io/client-go/discovery"
 
 	"github.com/olmgate/olmgate/catalog"
+	"github.com/olmgate/olmgate/catalog/source"
 )
 
 // oldest is the first version whose API servers know all that the manifests use: matchConditions, and preStop.sleep.
@@ -30,12 +32,12 @@ func (d *doctor) discovery() (*discovery.DiscoveryClient, error) {
 	return c, nil
 }
 
-func (d *doctor) apiServer(context.Context) error {
+func (d *doctor) apiServer(ctx context.Context) error {
 	c, err := d.discovery()
 	if err != nil {
 		return err
 	}
-	info, err := c.ServerVersion()
+	info, err := c.ServerVersionWithContext(ctx)
 	if err != nil {
 		d.fault("name the cluster with --kubeconfig and --context, or --server", "the API server at %s does not answer: %v", d.Config.Host, err)
 		return nil
@@ -52,13 +54,13 @@ func (d *doctor) apiServer(context.Context) error {
 	return nil
 }
 
-func (d *doctor) olmKinds(context.Context) error {
+func (d *doctor) olmKinds(ctx context.Context) error {
 	const next = "install OLM v1 (operator-controller 1.0 or later)"
 	c, err := d.discovery()
 	if err != nil {
 		return err
 	}
-	list, err := c.ServerResourcesForGroupVersion(ocv1.GroupVersion.String())
+	list, err := c.ServerResourcesForGroupVersionWithContext(ctx, ocv1.GroupVersion.String())
 	if apierrors.IsNotFound(err) {
 		d.fault(next, "OLM v1 is not installed: the API server does not serve %s", ocv1.GroupVersion)
 		return nil
@@ -131,10 +133,11 @@ func (d *doctor) reachCatalogd(ctx context.Context) error {
 			continue
 		}
 		_, err := d.catalogd.Fetch(ctx, cc)
+		var answer *source.StatusError
 		switch {
 		case err == nil, errors.Is(err, catalog.ErrLimit):
 			reached = append(reached, cc.Name)
-		case apierrors.IsForbidden(err):
+		case errors.As(err, &answer) && (answer.Code == http.StatusForbidden || answer.Code == http.StatusUnauthorized):
 			d.skip("%v", err)
 		default:
 			d.fault("kubectl -n olmv1-system get pods,svc,endpointslices shows what catalogd does", "%v", err)

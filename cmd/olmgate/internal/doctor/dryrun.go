@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,46 +56,98 @@ func probe() *ocv1.ClusterExtension {
 const failOpenNext = "the API server counts calls that failed in apiserver_admission_webhook_fail_open_count and rejected ones in " +
 	"apiserver_admission_webhook_rejection_count (kubectl get --raw /metrics), and says why in its own log"
 
+// reply is what came back of a dry run.
+type reply struct {
+	err error
+	// warned is the first of olmgate's warnings, "" when there was none.
+	warned string
+}
+
+// denied reports whether olmgate denied.
+func (r reply) denied() bool { return r.says(`"` + hookName + `" denied the request`) }
+
+func (r reply) says(text string) bool { return r.err != nil && strings.Contains(r.err.Error(), text) }
+
+func (d *doctor) try(ctx context.Context, e *ocv1.ClusterExtension) reply {
+	d.warnings.take()
+	r := reply{err: d.client.Create(ctx, e, client.DryRunAll)}
+	for _, w := range d.warnings.take() {
+		if strings.HasPrefix(w, "olmgate: ") {
+			r.warned = w
+			break
+		}
+	}
+	return r
+}
+
 // dryRun asks for an extension whose selector nobody can read, without storing it, and compares the answer with what
-// the configured mode gives.
+// the configuration gives.
 func (d *doctor) dryRun(ctx context.Context) error {
 	if !d.olm {
 		d.skip("without OLM v1 there is no ClusterExtension to try")
 		return nil
 	}
-	settings, err := d.settings(ctx)
-	mode, expected := settings.Mode, "as mode "+settings.Mode+" has it"
-	if err != nil {
-		mode, expected = "", fmt.Sprintf("and whether that is what its mode has is not known (%v)", err)
-	}
-	d.warnings.take()
-	err = d.client.Create(ctx, probe(), client.DryRunAll)
-	var warned string
-	for _, w := range d.warnings.take() {
-		if strings.HasPrefix(w, "olmgate: ") {
-			warned = w
-			break
+	e := probe()
+	r := d.try(ctx, e)
+	if r.says("ValidatingAdmissionPolicy") && r.says("denied request") {
+		// A policy spoke first. What no policy can know is that no catalog has a package.
+		e.Spec.Source.Catalog.Selector, e.Spec.Source.Catalog.PackageName = nil, "olmgate-doctor-in-no-catalog"
+		r = d.try(ctx, e)
+		if r.err == nil && r.warned != "" || r.denied() {
+			d.ok("a dry run was answered by olmgate: %s", cmp.Or(r.warned, fmt.Sprint(r.err)))
+			return nil
 		}
 	}
-	switch text := fmt.Sprint(err); {
-	case err == nil && warned == "":
-		d.fault(failOpenNext, "an extension that cannot resolve was let through without a word: the API server does not get olmgate's answer")
-	case err == nil && mode == config.ModeEnforce:
-		d.fault("compare the mode in the configuration with the Pods that run: they may be of an older rollout", "the configured mode is %s, and olmgate warns: %s", mode, warned)
-	case err == nil:
-		d.ok("a dry run was answered with a warning, %s: %s", expected, warned)
-	case strings.Contains(text, `"`+hookName+`" denied the request`) && mode == config.ModeWarn:
-		d.fault("compare the mode in the configuration with the Pods that run: they may be of an older rollout", "the configured mode is %s, and olmgate denies: %v", mode, err)
-	case strings.Contains(text, `"`+hookName+`" denied the request`):
-		d.ok("a dry run was denied, %s: %v", expected, err)
-	case strings.Contains(text, "failed calling webhook"):
-		d.fault(callNext(text), "the API server cannot call a webhook, and failurePolicy Fail makes that an error of every write: %v", err)
-	case apierrors.IsForbidden(err):
-		d.skip("%v", err)
+	switch {
+	case r.says("failed calling webhook"):
+		d.fault(callNext(r.err.Error()), "the API server cannot call a webhook, and failurePolicy Fail makes that an error of every write: %v", r.err)
+	case r.err != nil && !r.denied() && apierrors.IsForbidden(r.err) && r.says("cannot create resource"):
+		d.skip("%v", r.err)
+	case r.err != nil && !r.denied():
+		d.fault("see who refuses it", "a dry run was refused, and not by olmgate: %v", r.err)
 	default:
-		d.fault("", "a dry run was refused, and not by olmgate: %v", err)
+		d.compareAnswer(ctx, r)
 	}
 	return nil
+}
+
+const olderPods = "compare the configuration with the Pods that run: they may be of an older rollout"
+
+// compareAnswer holds what came back against the mode and policy that are configured.
+func (d *doctor) compareAnswer(ctx context.Context, r reply) {
+	settings, err := d.settings(ctx)
+	want, expected := wanted(settings), "as mode "+settings.Mode+" has it"
+	if err != nil {
+		want, expected = "", fmt.Sprintf("and whether that is what its mode has is not known (%v)", err)
+	}
+	exempt := len(settings.Exempt.Users)+len(settings.Exempt.Groups) > 0
+	switch {
+	case r.denied() && (want == config.ActionWarn || want == config.ActionIgnore):
+		d.fault(olderPods, "the configuration has no denial here (mode %s), and olmgate denies: %v", settings.Mode, r.err)
+	case r.denied():
+		d.ok("a dry run was denied, %s: %v", expected, r.err)
+	case r.warned == "" && want == config.ActionIgnore:
+		d.skip("the policy ignores what a dry run could show (InvalidSelector)")
+	case r.warned == "" && exempt:
+		d.warn(failOpenNext, "an extension that cannot resolve was let through without a word: you are exempt (exempt.users, exempt.groups), or the API server does not get olmgate's answer")
+	case r.warned == "":
+		d.fault(failOpenNext, "an extension that cannot resolve was let through without a word: the API server does not get olmgate's answer")
+	case !strings.HasPrefix(r.warned, "olmgate: InvalidSelector: "):
+		d.fault(fmt.Sprintf("kubectl -n %s logs deployment/%s", d.Namespace, deployment), "olmgate answered a dry run with another word than the one to expect: %s", r.warned)
+	case want == config.ActionDeny:
+		d.warn(olderPods+"; or the API server is too slow to confirm denials, which olmgate's log says", "the configuration has a denial here, and olmgate warns: %s", r.warned)
+	default:
+		d.ok("a dry run was answered with a warning, %s: %s", expected, r.warned)
+	}
+}
+
+// wanted is the action for the probe.
+func wanted(c config.OlmgateConfiguration) string {
+	action := cmp.Or(c.Policy.Reasons["InvalidSelector"], config.ActionDeny)
+	if action == config.ActionDeny && c.Mode == config.ModeWarn {
+		return config.ActionWarn
+	}
+	return action
 }
 
 // callNext says what to do about an error of the API server's call.
@@ -140,17 +193,18 @@ func (d *doctor) settings(ctx context.Context) (config.OlmgateConfiguration, err
 	return c, nil
 }
 
-// argument is the value of --name=value or --name value.
+// argument is the value of --name=value or --name value; the last one counts.
 func argument(args []string, name string) string {
+	value := ""
 	for i, a := range args {
 		if v, ok := strings.CutPrefix(a, "--"+name+"="); ok {
-			return v
+			value = v
 		}
 		if a == "--"+name && i+1 < len(args) {
-			return args[i+1]
+			value = args[i+1]
 		}
 	}
-	return ""
+	return value
 }
 
 // configMap is where a file of the container comes from: a ConfigMap and the key in it, "" when it is from elsewhere.
