@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
@@ -141,5 +140,3 @@ func metrics(ctx context.Context, g *gate.Gate) (string, error) {
 	text, err := io.ReadAll(resp.Body)
 	return string(text), err
 }
-
-func decodeBase64(text string) ([]byte, error) { return base64.StdEncoding.DecodeString(text) }

@@ -3,6 +3,7 @@ package rotation
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -208,7 +209,7 @@ func (w *world) bundle(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodeBase64(strings.TrimSpace(out))
+	return base64.StdEncoding.DecodeString(strings.TrimSpace(out))
 }
 
 // authorities are how many the caBundle holds.

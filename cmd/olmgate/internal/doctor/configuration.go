@@ -12,6 +12,8 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/olmgate/olmgate/webhook"
 )
 
 const applyAgain = "apply olmgate's manifests again"
@@ -52,8 +54,8 @@ func (d *doctor) checkHook() bool {
 		d.fault(applyAgain, "webhook %s calls the Service %s/%s, and olmgate is looked at in namespace %s", hookName, ref.Namespace, ref.Name, d.Namespace)
 	case ref.Name != service:
 		d.fault(applyAgain, "webhook %s calls the Service %s and not %s", hookName, ref.Name, service)
-	case ref.Path == nil || *ref.Path != "/validate-clusterextension":
-		d.fault(applyAgain, "webhook %s does not call the path /validate-clusterextension", hookName)
+	case ref.Path == nil || *ref.Path != webhook.Path:
+		d.fault(applyAgain, "webhook %s does not call the path %s", hookName, webhook.Path)
 	}
 	for _, op := range []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update} {
 		if !slices.ContainsFunc(d.hook.Rules, func(r admissionregistrationv1.RuleWithOperations) bool {

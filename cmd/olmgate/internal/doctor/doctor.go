@@ -100,6 +100,8 @@ type doctor struct {
 	hook *admissionregistrationv1.ValidatingWebhook
 	// deployed is nil when there is no Deployment.
 	deployed *appsv1.Deployment
+	// configured is nil until the settings were read.
+	configured *configured
 	// scraped are the metrics of Pods by name.
 	scraped map[string]map[string]*dto.MetricFamily
 	// pods are those of the Deployment, endpoints the addresses that the Service leads to.

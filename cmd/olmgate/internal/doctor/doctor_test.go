@@ -20,6 +20,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/olmgate/olmgate/webhook"
 )
 
 var today = time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -197,5 +199,17 @@ func TestTheModeIsThatOfTheDeployment(t *testing.T) {
 	}
 	if _, err := (&doctor{deployed: deploy("--config=/elsewhere")}).settings(t.Context()); err == nil {
 		t.Error("a file that is in no ConfigMap has a mode")
+	}
+}
+
+func TestTheMetricsThatAreAskedForExist(t *testing.T) {
+	known := map[string]bool{}
+	for _, m := range webhook.MetricDocs() {
+		known[m.Name] = true
+	}
+	for _, name := range []string{notAfterMetric, trustedMetric, stateMetric} {
+		if !known[name] {
+			t.Errorf("olmgate has no metric %s", name)
+		}
 	}
 }

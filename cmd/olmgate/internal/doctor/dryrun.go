@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/olmgate/olmgate/config"
+	"github.com/olmgate/olmgate/resolver"
 )
 
 // warnings are what the API server said beside its last answers.
@@ -127,12 +128,12 @@ func (d *doctor) compareAnswer(ctx context.Context, r reply) {
 	case r.denied():
 		d.ok("a dry run was denied, %s: %v", expected, r.err)
 	case r.warned == "" && want == config.ActionIgnore:
-		d.skip("the policy ignores what a dry run could show (InvalidSelector)")
+		d.skip("the policy ignores what a dry run could show (%s)", resolver.InvalidSelector)
 	case r.warned == "" && exempt:
 		d.warn(failOpenNext, "an extension that cannot resolve was let through without a word: you are exempt (exempt.users, exempt.groups), or the API server does not get olmgate's answer")
 	case r.warned == "":
 		d.fault(failOpenNext, "an extension that cannot resolve was let through without a word: the API server does not get olmgate's answer")
-	case !strings.HasPrefix(r.warned, "olmgate: InvalidSelector: "):
+	case !strings.HasPrefix(r.warned, "olmgate: "+string(resolver.InvalidSelector)+": "):
 		d.fault(fmt.Sprintf("kubectl -n %s logs deployment/%s", d.Namespace, deployment), "olmgate answered a dry run with another word than the one to expect: %s", r.warned)
 	case want == config.ActionDeny:
 		d.warn(olderPods+"; or the API server is too slow to confirm denials, which olmgate's log says", "the configuration has a denial here, and olmgate warns: %s", r.warned)
@@ -143,7 +144,7 @@ func (d *doctor) compareAnswer(ctx context.Context, r reply) {
 
 // wanted is the action for the probe.
 func wanted(c config.OlmgateConfiguration) string {
-	action := cmp.Or(c.Policy.Reasons["InvalidSelector"], config.ActionDeny)
+	action := cmp.Or(c.Policy.Reasons[string(resolver.InvalidSelector)], config.ActionDeny)
 	if action == config.ActionDeny && c.Mode == config.ModeWarn {
 		return config.ActionWarn
 	}
@@ -163,8 +164,23 @@ func callNext(text string) string {
 	return "docs/emergency.md says how to switch olmgate off until it is mended"
 }
 
-// settings are those that the Deployment configures, as far as checks need them: flags over the configuration file.
+// settings are those that the Deployment configures, as far as checks need them: flags over the configuration file. They
+// are read once.
 func (d *doctor) settings(ctx context.Context) (config.OlmgateConfiguration, error) {
+	if d.configured == nil {
+		c, err := d.readSettings(ctx)
+		d.configured = &configured{c, err}
+	}
+	return d.configured.settings, d.configured.err
+}
+
+// configured is what reading the settings gave.
+type configured struct {
+	settings config.OlmgateConfiguration
+	err      error
+}
+
+func (d *doctor) readSettings(ctx context.Context) (config.OlmgateConfiguration, error) {
 	c := config.Default()
 	if d.deployed == nil {
 		return c, errors.New("there is no Deployment")
