@@ -47,8 +47,25 @@ func gated(t *testing.T) *world {
 		w.start(gate.Options{Manifests: manifests})
 	}
 	w.gate = running.gate
+	w.forgotten()
 	t.Cleanup(w.clear)
 	return w
+}
+
+// forgotten waits until olmgate has heard that the catalogs of earlier tests are gone. Its watch may be late, after a
+// restart of the API server for example, and a catalog of the same name would be taken for the one before.
+func (w *world) forgotten() {
+	w.Helper()
+	w.eventually(func() error {
+		metrics, err := w.metrics(w.gate)
+		if err != nil {
+			return err
+		}
+		if known := grep(metrics, "olmgate_catalog_state{"); len(known) > 0 {
+			return fmt.Errorf("olmgate still knows catalogs of an earlier test: %q", known)
+		}
+		return nil
+	})
 }
 
 // start starts olmgate as the webhook.
