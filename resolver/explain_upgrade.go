@@ -82,14 +82,7 @@ func (e *evaluation) inRequested() string {
 func (c *entrant) explainPath(x *explanation, path []*catalog.Bundle) {
 	e := c.eval
 	if len(path) > 0 {
-		steps := []string{e.req.installed.text}
-		for _, b := range path {
-			steps = append(steps, versionText(b))
-		}
-		if len(steps) > 8 {
-			steps = append(append(slices.Clone(steps[:4]), fmt.Sprintf("(%d more)", len(steps)-7)), steps[len(steps)-3:]...)
-		}
-		x.say("Shortest path: %s.", strings.Join(steps, " -> "))
+		x.say("Shortest path: %s.", stepsText(e.req.installed.text, path))
 		x.add(suggestVersion(exact(path[0]), "first, to take the next step,"))
 		return
 	}
@@ -122,4 +115,16 @@ func (e *evaluation) channelsWithEdge() []string {
 		}
 	}
 	return list
+}
+
+// stepsText lists the versions along a path; a long one is shortened in its middle.
+func stepsText(from string, path []*catalog.Bundle) string {
+	steps := []string{from}
+	for _, b := range path {
+		steps = append(steps, versionText(b))
+	}
+	if len(steps) > 8 {
+		steps = append(append(slices.Clone(steps[:4]), fmt.Sprintf("(%d more)", len(steps)-7)), steps[len(steps)-3:]...)
+	}
+	return strings.Join(steps, " -> ")
 }

@@ -12,18 +12,24 @@ const pathWork = 300_000
 // channels admit, by edges of the channels that count. The first element is the first hop; nil when there is none or
 // the search took too long. Of several targets at one distance the best by the order of choice is taken.
 func (e *evaluation) path() []*catalog.Bundle {
-	p := e.pkg
 	const target = usable | inChannels | inVersion
+	return e.search(usable, true, func(i int) bool { return e.flags[i]&target == target })
+}
+
+// search is the shortest chain of upgrades from the installed bundle to a target, over bundles that have all bits of
+// through, by edges of the requested channels or of all.
+func (e *evaluation) search(through uint8, requested bool, target func(i int) bool) []*catalog.Bundle {
+	p := e.pkg
 	previous := make([]int, len(p.Bundles)) // position+2 of the bundle before, 1 for the installed one, 0 when unseen
 	var work int
-	frontier := e.hops(e.installed.name, e.installed, &work)
+	frontier := e.hops(e.installed.name, e.installed, through, requested, &work)
 	for _, i := range frontier {
 		previous[i] = 1
 	}
 	for len(frontier) > 0 {
 		best := -1
 		for _, i := range frontier {
-			if e.flags[i]&target == target && (best < 0 || e.better(i, best)) {
+			if target(i) && (best < 0 || e.better(i, best)) {
 				best = i
 			}
 		}
@@ -34,7 +40,7 @@ func (e *evaluation) path() []*catalog.Bundle {
 		for _, i := range frontier {
 			b := &p.Bundles[i]
 			from := &installedBundle{name: b.Name, parsed: true, version: b.Version, release: b.Release}
-			for _, j := range e.hops(b.Name, from, &work) {
+			for _, j := range e.hops(b.Name, from, through, requested, &work) {
 				if previous[j] == 0 {
 					previous[j] = i + 2
 					next = append(next, j)
@@ -49,10 +55,10 @@ func (e *evaluation) path() []*catalog.Bundle {
 	return nil
 }
 
-// hops are the positions of the usable bundles that an edge leads to from a bundle.
-func (e *evaluation) hops(name string, from *installedBundle, work *int) []int {
+// hops are the positions of the bundles with these bits that an edge leads to from a bundle.
+func (e *evaluation) hops(name string, from *installedBundle, bits uint8, requested bool, work *int) []int {
 	var list []int
-	e.eachChannel(true, func(c *catalog.Channel) {
+	e.eachChannel(requested, func(c *catalog.Channel) {
 		for i := range c.Entries {
 			if *work++; *work > pathWork {
 				return
@@ -62,7 +68,7 @@ func (e *evaluation) hops(name string, from *installedBundle, work *int) []int {
 				continue
 			}
 			for j := n.Bundle; j < len(e.pkg.Bundles) && e.pkg.Bundles[j].Name == n.Name; j++ {
-				if e.flags[j]&usable != 0 {
+				if e.flags[j]&bits == bits {
 					list = append(list, j)
 				}
 			}

@@ -6,11 +6,19 @@ import (
 	"unicode/utf8"
 
 	ocv1 "github.com/operator-framework/operator-controller/api/v1"
+
+	"github.com/olmgate/olmgate/catalog"
 )
 
 // Resolve answers what the extension resolves to with these catalogs under the rule. The same inputs give the same
 // answer, byte for byte, in any order of the catalogs. Call it only for extensions that Judges accepts.
 func Resolve(ext *ocv1.ClusterExtension, catalogs []Catalog, rule Rule) Verdict {
+	v, _, _ := resolve(ext, catalogs, rule)
+	return v
+}
+
+// resolve is Resolve with what the verdict was made from; the request is nil when the extension cannot be read.
+func resolve(ext *ocv1.ClusterExtension, catalogs []Catalog, rule Rule) (Verdict, *request, answer) {
 	v := Verdict{
 		Extension:    ext.Name,
 		Deprecations: []Deprecation{},
@@ -26,7 +34,7 @@ func Resolve(ext *ocv1.ClusterExtension, catalogs []Catalog, rule Rule) Verdict 
 		v.Outcome, v.Reason, v.Field, v.Message = OutcomeFailed, bad.reason, bad.field, clean(bad.message)
 		v.Suggestions = append(v.Suggestions, bad.suggest...)
 		v.Trace.Catalogs = untouched(catalogs)
-		return v
+		return v, nil, answer{}
 	}
 	f := gather(r, catalogs)
 	a := f.answer(rule)
@@ -39,8 +47,7 @@ func Resolve(ext *ocv1.ClusterExtension, catalogs []Catalog, rule Rule) Verdict 
 		v.Deprecations = a.from.eval.deprecations()
 	}
 	if a.outcome == OutcomeResolved {
-		b := a.from.eval.chosen()
-		v.Bundle = &Bundle{b.Name, b.Version.String(), b.Release.String(), b.Image}
+		v.Bundle = newBundle(a.from.eval.chosen())
 	}
 	if a.reason == AmbiguousCatalogs {
 		for _, c := range a.tied {
@@ -57,7 +64,11 @@ func Resolve(ext *ocv1.ClusterExtension, catalogs []Catalog, rule Rule) Verdict 
 		v.Suggestions = append(v.Suggestions, s)
 	}
 	v.Trace.Catalogs = f.trace(rule, a)
-	return v
+	return v, r, a
+}
+
+func newBundle(b *catalog.Bundle) *Bundle {
+	return &Bundle{b.Name, b.Version.String(), b.Release.String(), b.Image}
 }
 
 // compare adds the note SelectionDiffers when the other rule answers differently.

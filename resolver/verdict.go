@@ -40,18 +40,21 @@ type Verdict struct {
 	Notes        []Note        `json:"notes"`
 	Suggestions  []Suggestion  `json:"suggestions"`
 	Trace        Trace         `json:"trace"`
+	// Update is what is newer than what is installed; Outlook fills it in, Resolve does not.
+	Update *Update `json:"update,omitempty"`
 	// Location is where the ClusterExtension stands, when it was read from a file.
 	Location *Location `json:"location,omitempty"`
 }
 
-// Bundle is the bundle that a verdict chose.
+// Bundle is a bundle that a verdict names.
 type Bundle struct {
 	Name string `json:"name"`
 	// Version of the olm.package property, without the build metadata that was taken as the release.
 	Version string `json:"version"`
 	// Release is "" when unset.
 	Release string `json:"release"`
-	Image   string `json:"image"`
+	// Image is "" for an installed bundle that the selected catalog does not hold.
+	Image string `json:"image"`
 }
 
 // TiedCatalog is one of the catalogs that tie.
