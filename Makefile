@@ -19,7 +19,7 @@ FUZZTIME ?= 60s
 # Packages whose tests need no control plane.
 UNIT := $(shell go list ./... 2>/dev/null | grep -v '/e2e\(/\|$$\)')
 # Modules of their own, beside the main one.
-MODULES := bench e2e/tools/regtool manifests/charttest
+MODULES := bench e2e/tools/regtool manifests/charttest manifests/gitops/gitopstest
 
 .PHONY: help
 help: ## List the targets
@@ -53,6 +53,7 @@ test: ## Run all tests, those against a real control plane included
 	go test -timeout 40m ./...
 	cd bench && go test ./...
 	cd manifests/charttest && go test ./...
+	cd manifests/gitops/gitopstest && go test ./...
 
 .PHONY: unit
 unit: ## Run the tests that need no control plane
@@ -74,6 +75,13 @@ e2e-rotation: ## Change serving certificates in every way under a load of reques
 	OLMGATE_E2E_ROTATION=1 OLMGATE_E2E_REQUIRED=1 go test -count=1 -v -timeout 20m ./e2e/rotation | tee bin/e2e-rotation.log
 	@grep '^requests=' bin/e2e-rotation.log
 
+.PHONY: e2e-status
+e2e-status: ## Change catalogs under 300 extensions, beside another controller and while servers fail, and compare every condition
+	go run ./e2e/tools/build >/dev/null
+	@mkdir -p bin
+	OLMGATE_E2E_STATUS=1 OLMGATE_E2E_REQUIRED=1 go test -count=1 -v -timeout 30m ./e2e/status | tee bin/e2e-status.log
+	@grep '^extensions=' bin/e2e-status.log
+
 .PHONY: e2e-node
 e2e-node: ## Run olmgate in Pods on a real node (needs root and apt)
 	go run ./e2e/tools/build >/dev/null
@@ -86,6 +94,7 @@ lint: ## Run go vet and golangci-lint
 	go run $(GOLANGCI_LINT) run ./...
 	cd bench && go vet ./...
 	cd manifests/charttest && go vet ./...
+	cd manifests/gitops/gitopstest && go vet ./...
 
 .PHONY: verify
 verify: ## Check that generated files and go.mod are up to date and the code is formatted

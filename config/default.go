@@ -27,8 +27,9 @@ func Default() OlmgateConfiguration {
 			"catalogd-service.openshift-catalogd.svc",
 			"catalogd-service.openshift-catalogd.svc.cluster.local",
 		}},
-		Limits:  Limits{Blob: "8Mi", Catalog: "2Gi", Index: "512Mi", Blobs: 2_000_000, Files: 100_000},
-		Metrics: Endpoint{BindAddress: ":8080"},
-		Health:  Endpoint{BindAddress: ":8081"},
+		Limits:       Limits{Blob: "8Mi", Catalog: "2Gi", Index: "512Mi", Blobs: 2_000_000, Files: 100_000},
+		Metrics:      Endpoint{BindAddress: ":8080"},
+		Health:       Endpoint{BindAddress: ":8081"},
+		StatusWriter: StatusWriter{Conditions: ConditionsOwn, WritesPerSecond: 20},
 	}
 }

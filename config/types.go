@@ -36,6 +36,24 @@ type OlmgateConfiguration struct {
 	Metrics Endpoint `json:"metrics"`
 	// Health is the server of /healthz and /readyz.
 	Health Endpoint `json:"health"`
+	// StatusWriter writes conditions into the status of ClusterExtensions.
+	StatusWriter StatusWriter `json:"statusWriter"`
+}
+
+// Which conditions the status writer writes.
+const (
+	ConditionsOwn  = "own"
+	ConditionsFull = "full"
+)
+
+// StatusWriter writes conditions into the status of ClusterExtensions.
+type StatusWriter struct {
+	// Enabled is whether olmgate serve does it too. olmgate status-writer does it whatever this says.
+	Enabled bool `json:"enabled"`
+	// Conditions is own, or full for the plain types too, where nobody else has them.
+	Conditions string `json:"conditions"`
+	// WritesPerSecond paces it.
+	WritesPerSecond float64 `json:"writesPerSecond"`
 }
 
 // Actions of a policy.

@@ -44,6 +44,10 @@ func (c *OlmgateConfiguration) Validate(known Names) error {
 	positive(&errs, "limits.files", c.Limits.Files)
 	optionalAddress(&errs, "metrics.bindAddress", c.Metrics.BindAddress)
 	optionalAddress(&errs, "health.bindAddress", c.Health.BindAddress)
+	oneOf(&errs, "statusWriter.conditions", c.StatusWriter.Conditions, ConditionsOwn, ConditionsFull)
+	if r := c.StatusWriter.WritesPerSecond; !(r >= 0.1 && r <= 1000) { // not a number is neither
+		errs.add("statusWriter.writesPerSecond", fmt.Sprintf("is %g, must be from 0.1 to 1000", r))
+	}
 	return errs.err()
 }
 

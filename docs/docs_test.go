@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
 	ocv1 "github.com/operator-framework/operator-controller/api/v1"
 	yamlv3 "go.yaml.in/yaml/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +29,10 @@ import (
 	"github.com/olmgate/olmgate/docs"
 	"github.com/olmgate/olmgate/resolver"
 	"github.com/olmgate/olmgate/resolver/casetest"
+	"github.com/olmgate/olmgate/status"
 )
+
+var update = flag.Bool("update", false, "write the table of the status writer's metrics")
 
 // root is the top of the module, seen from this package.
 const root = ".."
@@ -268,7 +273,7 @@ func TestFlagsAreDocumented(t *testing.T) {
 	program := build(t)
 	text := read(t, "docs/cli.md") + read(t, "docs/configuration.md")
 	flag := regexp.MustCompile(`(?m)^ +(?:-\w, +)?(--[a-z-]+)`)
-	for _, verb := range []string{"resolve", "explain", "catalog ls", "catalog show", "config defaults", "config check", "serve", "version"} {
+	for _, verb := range []string{"resolve", "status", "outdated", "explain", "catalog ls", "catalog show", "config defaults", "config check", "serve", "status-writer", "version"} {
 		out, err := exec.CommandContext(t.Context(), program, append(strings.Fields(verb), "--help")...).Output()
 		if err != nil {
 			t.Fatal(err)
@@ -339,6 +344,35 @@ func TestFieldsAreDocumented(t *testing.T) {
 		}
 	}
 	look("", fields)
+}
+
+// TestTheStatusMetricsAreDocumented compares their table in docs/metrics.md with what the status writer registers. The
+// webhook's own tests do so for the webhook's table.
+func TestTheStatusMetricsAreDocumented(t *testing.T) {
+	var want strings.Builder
+	want.WriteString("| metric | type | labels | meaning |\n| --- | --- | --- | --- |\n")
+	for _, d := range status.MetricDocs() {
+		labels := "none"
+		if len(d.Labels) > 0 {
+			labels = "`" + strings.Join(d.Labels, "`, `") + "`"
+		}
+		fmt.Fprintf(&want, "| `%s` | %s | %s | %s |\n", d.Name, d.Type, labels, strings.TrimSpace(d.Help+" "+d.Values))
+	}
+	const file, begin, end = "docs/metrics.md", "<!-- status metrics: begin -->\n", "<!-- status metrics: end -->"
+	before, rest, _ := strings.Cut(read(t, file), begin)
+	table, after, found := strings.Cut(rest, end)
+	if !found {
+		t.Fatalf("%s has no table of the status writer's metrics", file)
+	}
+	if diff := cmp.Diff(want.String(), table); diff != "" {
+		if *update {
+			if err := os.WriteFile(filepath.Join(root, file), []byte(before+begin+want.String()+end+after), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		t.Errorf("run with -update: %s", diff)
+	}
 }
 
 func TestTargetsAreDocumented(t *testing.T) {

@@ -80,12 +80,26 @@ func TestTheRightsAreThese(t *testing.T) {
 		`doctor: olmgate-system: list of pods`,
 		`doctor: olmgate-system: list of endpointslices.discovery.k8s.io`,
 	}
+	// The Lease by name, and events where those about objects without a namespace are.
+	writer := []string{
+		`cluster: patch of clusterextensions/status.olm.operatorframework.io`,
+		`olmgate-system: get create update patch of leases.coordination.k8s.io named olmgate-status-writer`,
+		`default: create patch of events.events.k8s.io`,
+	}
+	var statusWriter []string
+	for _, line := range append(writer, `cluster: get list watch of clusterextensions clustercatalogs.olm.operatorframework.io`) {
+		statusWriter = append(statusWriter, "status-writer: "+line)
+	}
+	writeStatus := append(slices.Clone(writer), `cluster: get list watch of clusterextensions.olm.operatorframework.io`)
 	want := map[string][]string{
 		"enforce": selfManaged, "warn": selfManaged, "fail-closed": selfManaged, "prometheus": selfManaged,
 		"network-policy": selfManaged, "admission-policy": selfManaged,
 		"enforce-cert-manager": certManager, "other-namespace-cert-manager": certManager, "cert-manager-create": create,
 		"openshift": append(slices.Clone(base), doctor...), "doctor": append(slices.Clone(selfManaged), doctor...),
 		"other-namespace": append(slices.Clone(selfManaged), doctor...),
+		"status-writer":   slices.Concat(selfManaged, statusWriter), "write-status": slices.Concat(selfManaged, writeStatus),
+		"status-writer-monitored": slices.Concat(selfManaged, statusWriter), "status-writer-openshift": slices.Concat(base, statusWriter, doctor),
+		"other-namespace-status-writer": slices.Concat(selfManaged, statusWriter), "other-namespace-write-status": slices.Concat(certManager, writeStatus),
 	}
 	each(t, func(t *testing.T, s set) {
 		_, name, _ := strings.Cut(t.Name(), "/")
@@ -112,8 +126,8 @@ func rightsOf(s set) []string {
 			if len(rule.ResourceNames) > 0 {
 				line += " named " + strings.Join(rule.ResourceNames, " ")
 			}
-			if account == "olmgate-doctor" {
-				line = "doctor: " + line
+			if of, ok := strings.CutPrefix(account, "olmgate-"); ok {
+				line = of + ": " + line
 			}
 			list = append(list, line)
 		}
@@ -197,7 +211,7 @@ func TestEveryPodIsRestricted(t *testing.T) {
 				continue
 			}
 			restricted(t, key, pod)
-			if strings.HasSuffix(t.Name(), "/openshift") != (pod.SecurityContext.RunAsUser == nil) || pod.SecurityContext.RunAsUser == nil && pod.SecurityContext.FSGroup != nil {
+			if strings.HasSuffix(t.Name(), "openshift") != (pod.SecurityContext.RunAsUser == nil) || pod.SecurityContext.RunAsUser == nil && pod.SecurityContext.FSGroup != nil {
 				t.Errorf("%s: numbers of users are OpenShift's to give, and given elsewhere: %+v", key, pod.SecurityContext)
 			}
 		}
@@ -252,62 +266,83 @@ func TestTheWebhookIsMadeToLast(t *testing.T) {
 		if grace := *pod.TerminationGracePeriodSeconds; grace < c.Lifecycle.PreStop.Sleep.Seconds+30 {
 			t.Errorf("%d seconds of grace leave no time to finish reviews", grace)
 		}
-		probes := fmt.Sprint(c.StartupProbe.HTTPGet.Path, c.LivenessProbe.HTTPGet.Path, c.ReadinessProbe.HTTPGet.Path)
-		if probes != fmt.Sprint("/healthz", "/healthz", "/readyz") {
-			t.Error(probes)
-		}
-		selector := d.Spec.Selector
-		for _, spread := range pod.TopologySpreadConstraints {
-			if diff := cmp.Diff(selector, spread.LabelSelector); diff != "" || spread.WhenUnsatisfiable != corev1.ScheduleAnyway {
-				t.Errorf("%+v: %s", spread, diff)
-			}
-		}
-		apart := pod.Affinity.PodAntiAffinity
-		if len(apart.RequiredDuringSchedulingIgnoredDuringExecution) > 0 || !cmp.Equal(apart.PreferredDuringSchedulingIgnoredDuringExecution[0].PodAffinityTerm.LabelSelector, selector) {
-			t.Errorf("%+v", apart)
-		}
-		budget := get[*policyv1.PodDisruptionBudget](t, s, "PodDisruptionBudget olmgate").Spec
-		if budget.MaxUnavailable.IntValue() != 1 || *budget.UnhealthyPodEvictionPolicy != policyv1.AlwaysAllow || !cmp.Equal(budget.Selector, selector) {
-			t.Errorf("%+v", budget)
-		}
+		replicasKeepApart(t, s, d)
 		quota := get[*corev1.ResourceQuota](t, s, "ResourceQuota olmgate-critical-pods").Spec
 		if !slices.Contains(quota.ScopeSelector.MatchExpressions[0].Values, pod.PriorityClassName) {
 			t.Errorf("no quota for the class %s", pod.PriorityClassName)
 		}
-		limit := c.Resources.Limits.Memory().Value()
-		for _, e := range c.Env {
-			if e.Name != "GOMEMLIMIT" {
-				continue
-			}
-			soft := resource.MustParse(strings.TrimSuffix(e.Value, "B"))
-			if soft.Value() < limit*8/10 || soft.Value() > limit*9/10 {
-				t.Errorf("GOMEMLIMIT=%s with a limit of %d bytes", e.Value, limit)
-			}
-		}
 	})
 }
 
-func TestTheNetworkPolicyIsForThePodsOnly(t *testing.T) {
-	s := decode(t, "network-policy")
-	policy := get[*networkingv1.NetworkPolicy](t, s, "NetworkPolicy olmgate").Spec
-	if !cmp.Equal(policy.PodSelector, *s.deployment(t).Spec.Selector) || len(policy.PolicyTypes) != 2 {
-		t.Errorf("%+v", policy)
+// replicasKeepApart looks at what every Deployment of replicas has: probes, nodes that differ, a budget, and a soft limit
+// of memory below the hard one.
+func replicasKeepApart(t *testing.T, s set, d *appsv1.Deployment) {
+	t.Helper()
+	pod := d.Spec.Template.Spec
+	c := pod.Containers[0]
+	probes := fmt.Sprint(c.StartupProbe.HTTPGet.Path, c.LivenessProbe.HTTPGet.Path, c.ReadinessProbe.HTTPGet.Path)
+	if probes != fmt.Sprint("/healthz", "/healthz", "/readyz") {
+		t.Error(probes)
 	}
-	ports := map[string]int32{}
-	for _, p := range s.deployment(t).Spec.Template.Spec.Containers[0].Ports {
-		ports[p.Name] = p.ContainerPort
-	}
-	open := map[string]bool{}
-	for _, rule := range policy.Ingress {
-		for _, p := range rule.Ports {
-			if ports[p.Port.StrVal] == 0 {
-				t.Errorf("no port %s", p.Port.String())
-			}
-			open[p.Port.StrVal] = len(rule.From) == 0
+	selector := d.Spec.Selector
+	for _, spread := range pod.TopologySpreadConstraints {
+		if diff := cmp.Diff(selector, spread.LabelSelector); diff != "" || spread.WhenUnsatisfiable != corev1.ScheduleAnyway {
+			t.Errorf("%+v: %s", spread, diff)
 		}
 	}
-	if diff := cmp.Diff(map[string]bool{"webhook": true, "health": true, "metrics": false}, open); diff != "" {
-		t.Error(diff)
+	apart := pod.Affinity.PodAntiAffinity
+	if len(apart.RequiredDuringSchedulingIgnoredDuringExecution) > 0 || !cmp.Equal(apart.PreferredDuringSchedulingIgnoredDuringExecution[0].PodAffinityTerm.LabelSelector, selector) {
+		t.Errorf("%+v", apart)
+	}
+	budget := get[*policyv1.PodDisruptionBudget](t, s, "PodDisruptionBudget "+d.Name).Spec
+	if budget.MaxUnavailable.IntValue() != 1 || *budget.UnhealthyPodEvictionPolicy != policyv1.AlwaysAllow || !cmp.Equal(budget.Selector, selector) {
+		t.Errorf("%+v", budget)
+	}
+	limit := c.Resources.Limits.Memory().Value()
+	for _, e := range c.Env {
+		if e.Name != "GOMEMLIMIT" {
+			continue
+		}
+		soft := resource.MustParse(strings.TrimSuffix(e.Value, "B"))
+		if soft.Value() < limit*8/10 || soft.Value() > limit*9/10 {
+			t.Errorf("GOMEMLIMIT=%s with a limit of %d bytes", e.Value, limit)
+		}
+	}
+}
+
+func TestTheNetworkPolicyIsForThePodsOnly(t *testing.T) {
+	s := decode(t, "status-writer-monitored")
+	for name, want := range map[string]map[string]bool{
+		"olmgate":               {"webhook": true, "health": true, "metrics": false},
+		"olmgate-status-writer": {"health": true, "metrics": false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			policy := get[*networkingv1.NetworkPolicy](t, s, "NetworkPolicy "+name).Spec
+			deployment := get[*appsv1.Deployment](t, s, "Deployment "+name).Spec
+			if !cmp.Equal(policy.PodSelector, *deployment.Selector) || len(policy.PolicyTypes) != 2 {
+				t.Errorf("%+v", policy)
+			}
+			ports := map[string]int32{}
+			for _, p := range deployment.Template.Spec.Containers[0].Ports {
+				ports[p.Name] = p.ContainerPort
+			}
+			open := map[string]bool{}
+			for _, rule := range policy.Ingress {
+				for _, p := range rule.Ports {
+					if ports[p.Port.StrVal] == 0 {
+						t.Errorf("no port %s", p.Port.String())
+					}
+					open[p.Port.StrVal] = len(rule.From) == 0
+				}
+			}
+			if diff := cmp.Diff(want, open); diff != "" {
+				t.Error(diff)
+			}
+			egress := get[*networkingv1.NetworkPolicy](t, s, "NetworkPolicy olmgate").Spec.Egress
+			if diff := cmp.Diff(egress, policy.Egress); diff != "" {
+				t.Errorf("both call the API server, DNS and catalogd: %s", diff)
+			}
+		})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -175,6 +176,11 @@ func TestANamespaceOfOnesOwn(t *testing.T) {
 			s := decode(t, name)
 			if got := s.hook(t).ClientConfig.Service.Namespace; got != otherNamespace {
 				t.Errorf("the webhook calls a Service in %s", got)
+			}
+			for _, key := range []string{"Role olmgate-status-writer-events", "RoleBinding olmgate-status-writer-events"} {
+				if object, err := meta.Accessor(s[key]); err == nil && object.GetNamespace() != corev1.NamespaceDefault {
+					t.Errorf("%s is in %s, and events about ClusterExtensions are not", key, object.GetNamespace())
+				}
 			}
 			for key, namespace := range subjectsOf(s) {
 				if namespace != otherNamespace {

@@ -41,10 +41,17 @@ var installations = map[string]installation{
 	"network-policy":       with("overlays/enforce", "network-policy"),
 	"admission-policy":     with("overlays/enforce", "admission-policy"),
 	"doctor":               with("overlays/enforce", "doctor"),
+	"status-writer":        with("overlays/enforce", "status-writer"),
+	"write-status":         with("overlays/enforce", "write-status"),
 	"other-namespace":      moved(with("overlays/enforce", "prometheus", "network-policy", "doctor")),
 	"other-namespace-cert-manager": moved(installation{
 		resources: []string{"overlays/enforce-cert-manager"}, transformers: []string{"transformers/namespace"},
 	}),
+
+	"status-writer-monitored":       with("overlays/enforce", "status-writer", "prometheus", "network-policy"),
+	"status-writer-openshift":       with("base", "status-writer", "doctor", "openshift", "network-policy"),
+	"other-namespace-status-writer": transformed(moved(with("overlays/enforce", "status-writer", "network-policy"))),
+	"other-namespace-write-status":  transformed(moved(with("overlays/enforce-cert-manager", "write-status"))),
 }
 
 const otherNamespace = "gatekeepers"
@@ -64,6 +71,11 @@ func moved(in installation) installation {
 	return in
 }
 
+func transformed(in installation) installation {
+	in.transformers = append(in.transformers, "transformers/namespace")
+	return in
+}
+
 // rendered keeps what kustomize made, which takes it a while.
 var rendered = map[string]string{}
 
@@ -77,6 +89,17 @@ func render(t *testing.T, name string) string {
 	if !ok {
 		t.Fatalf("no installation %s", name)
 	}
+	text, err := in.build(t)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	rendered[name] = text
+	return text
+}
+
+// build has kustomize render an installation.
+func (in installation) build(t *testing.T) (string, error) {
+	t.Helper()
 	disk := filesys.MakeFsInMemory()
 	err := fs.WalkDir(FS, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.HasPrefix(path, "chart/") {
@@ -110,14 +133,13 @@ func render(t *testing.T, name string) string {
 	}
 	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(disk, "/mine")
 	if err != nil {
-		t.Fatalf("%s: %v", name, err)
+		return "", err
 	}
 	text, err := resources.AsYaml()
 	if err != nil {
 		t.Fatal(err)
 	}
-	rendered[name] = string(text)
-	return rendered[name]
+	return string(text), nil
 }
 
 // set is a decoded installation: objects by "Kind name".
@@ -142,8 +164,14 @@ var others = []string{"cert-manager.io/v1 Certificate", "cert-manager.io/v1 Issu
 
 func decode(t *testing.T, name string) set {
 	t.Helper()
+	return decodeText(t, name, render(t, name))
+}
+
+// decodeText decodes what kustomize made of the installation name.
+func decodeText(t *testing.T, name, rendered string) set {
+	t.Helper()
 	objects := set{}
-	for _, doc := range strings.Split(render(t, name), "\n---\n") {
+	for _, doc := range strings.Split(rendered, "\n---\n") {
 		var meta metav1.PartialObjectMetadata
 		if err := yaml.Unmarshal([]byte(doc), &meta); err != nil {
 			t.Fatal(err)

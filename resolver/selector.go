@@ -1,11 +1,13 @@
 package resolver
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 
 	ocv1 "github.com/operator-framework/operator-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // selectorFault finds the part of a selector that cannot be read, by compiling its parts one by one.
@@ -63,4 +65,24 @@ func (l labelled) Lookup(key string) (string, bool) {
 	}
 	v, ok := l.c.Labels[key]
 	return v, ok
+}
+
+// Selector selects catalogs as the field of that name does. The zero value selects every catalog.
+type Selector struct{ compiled labels.Selector }
+
+// NewSelector reads the selector of an extension's catalog source; a nil source or selector selects every catalog.
+func NewSelector(source *ocv1.CatalogFilter) (Selector, error) {
+	if source == nil {
+		return Selector{}, nil
+	}
+	r := &request{}
+	if f := r.parseSelector(source.Selector); f != nil {
+		return Selector{}, errors.New(f.message)
+	}
+	return Selector{r.selector}, nil
+}
+
+// Selects reports whether a catalog is selected, whether or not it is available.
+func (s Selector) Selects(c *Catalog) bool {
+	return s.compiled == nil || s.compiled.Matches(labelled{c})
 }

@@ -29,18 +29,15 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 }
 
 func newMetrics() *Metrics {
-	counter := func(d MetricDoc) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.Name, Help: d.Help}, d.Labels)
-	}
 	m := &Metrics{
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: docDuration.Name, Help: docDuration.Help,
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}),
-		reviews:  counter(docReviews),
-		notes:    counter(docNotes),
-		bypasses: counter(docBypasses),
-		errors:   counter(docErrors),
+		reviews:  docReviews.Counter(),
+		notes:    docNotes.Counter(),
+		bypasses: docBypasses.Counter(),
+		errors:   docErrors.Counter(),
 		freshList: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: docFreshList.Name, Help: docFreshList.Help,
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5},

@@ -34,10 +34,10 @@ type catalogCollector struct {
 }
 
 var (
-	descCatalogState    = docCatalogState.desc()
-	descCatalogAge      = docCatalogAge.desc()
-	descCatalogPackages = docCatalogPackages.desc()
-	descCatalogBundles  = docCatalogBundles.desc()
+	descCatalogState    = docCatalogState.Desc()
+	descCatalogAge      = docCatalogAge.Desc()
+	descCatalogPackages = docCatalogPackages.Desc()
+	descCatalogBundles  = docCatalogBundles.Desc()
 )
 
 // Describe implements prometheus.Collector.

@@ -28,9 +28,9 @@ func RegisterCertificateMetrics(registry prometheus.Registerer, state func() Cer
 type certificateCollector func() CertificateState
 
 var (
-	descCertificateNotAfter  = docCertificateNotAfter.desc()
-	descCertificateTrusted   = docCertificateTrusted.desc()
-	descCertificateRotations = docCertificateRotations.desc()
+	descCertificateNotAfter  = docCertificateNotAfter.Desc()
+	descCertificateTrusted   = docCertificateTrusted.Desc()
+	descCertificateRotations = docCertificateRotations.Desc()
 )
 
 // Describe implements prometheus.Collector.

@@ -1,18 +1,9 @@
 package webhook
 
-import "github.com/prometheus/client_golang/prometheus"
+import "github.com/olmgate/olmgate/internal/metric"
 
-// MetricDoc documents a metric; docs/metrics.md has a row for each.
-type MetricDoc struct {
-	Name   string
-	Type   string
-	Labels []string
-	Help   string
-	// Values says what the labels can be.
-	Values string
-}
-
-func (d MetricDoc) desc() *prometheus.Desc { return prometheus.NewDesc(d.Name, d.Help, d.Labels, nil) }
+// MetricDoc documents a metric.
+type MetricDoc = metric.Doc
 
 var (
 	docDuration = MetricDoc{

@@ -45,6 +45,12 @@ func (b *bench) onCluster(ctx context.Context) error {
 			return fmt.Errorf("memory: %w", err)
 		}
 	}
+	if b.wants("status") {
+		fmt.Fprintln(os.Stderr, "measuring the status writer")
+		if err := b.statusWriter(ctx, c, binary); err != nil {
+			return fmt.Errorf("status writer: %w", err)
+		}
+	}
 	if b.wants("admission") {
 		fmt.Fprintln(os.Stderr, "measuring admission")
 		if err := b.admission(ctx, c); err != nil {

@@ -1,6 +1,6 @@
 // Command bench measures olmgate against peers in the same run, on real catalogs, and writes bench/results.json.
 //
-//	go run ./run -olmgate ../bin/olmgate [-catalogs DIR] [-only load,resolve,memory,admission]
+//	go run ./run -olmgate ../bin/olmgate [-catalogs DIR] [-only load,snapshot,resolve,memory,admission,status]
 //
 // It is a module of its own, so that the product does not depend on the peers.
 package main
@@ -42,7 +42,7 @@ func main() {
 	flag.StringVar(&b.binary, "olmgate", "../bin/olmgate", "the olmgate binary")
 	flag.StringVar(&b.catalogs, "catalogs", defaultCatalogs(), "folder of the real catalogs, NAME.jsonl.zst")
 	flag.StringVar(&b.out, "out", "results.json", "file for the results")
-	flag.StringVar(&only, "only", "load,resolve,memory,admission", "what to measure")
+	flag.StringVar(&only, "only", "load,snapshot,resolve,memory,admission,status", "what to measure")
 	flag.Parse()
 	b.only = strings.Split(only, ",")
 	if _, err := os.Stat(b.path(bigFour[0])); err != nil {
@@ -69,7 +69,7 @@ func main() {
 }
 
 // children are what the program runs as processes of its own, so that each measurement starts afresh.
-var children = map[string]func(args []string) error{"child-load": childLoad, "child-fire": childFire}
+var children = map[string]func(args []string) error{"child-load": childLoad, "child-open": childOpen, "child-fire": childFire}
 
 func exit(err error) {
 	if err != nil {
@@ -94,7 +94,7 @@ func (b *bench) run(ctx context.Context) error {
 	for _, m := range []struct {
 		name    string
 		measure func(context.Context) error
-	}{{"load", b.load}, {"resolve", b.resolve}} {
+	}{{"load", b.load}, {"snapshot", b.snapshot}, {"resolve", b.resolve}} {
 		if b.wants(m.name) {
 			fmt.Fprintf(os.Stderr, "measuring %s\n", m.name)
 			if err := m.measure(ctx); err != nil {
@@ -102,7 +102,7 @@ func (b *bench) run(ctx context.Context) error {
 			}
 		}
 	}
-	if b.wants("memory") || b.wants("admission") {
+	if b.wants("memory") || b.wants("admission") || b.wants("status") {
 		if err := b.onCluster(ctx); err != nil {
 			return err
 		}

@@ -96,7 +96,7 @@ func (s *Store) finish(name string, t *tracked, r *run, index *catalog.Index, er
 	s.unloaded.done(name)
 	s.mu.Unlock()
 	if changed {
-		s.opts.OnChange(name)
+		s.changed(name)
 	}
 	return l
 }

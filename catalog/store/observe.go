@@ -12,7 +12,7 @@ func (s *Store) observe(cc *ocv1.ClusterCatalog) {
 	changed := s.observeLocked(cc)
 	s.mu.Unlock()
 	if changed {
-		s.opts.OnChange(cc.Name)
+		s.changed(cc.Name)
 	}
 }
 
@@ -66,7 +66,7 @@ func (s *Store) drop(name string) {
 		s.disk.remove(name, func() bool { return s.tracks(name) })
 	}
 	if changed {
-		s.opts.OnChange(name)
+		s.changed(name)
 	}
 }
 

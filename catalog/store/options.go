@@ -29,8 +29,6 @@ type Options struct {
 	CacheDir string
 	// Limits of what is read from CacheDir.
 	Limits catalog.Limits
-	// OnChange is called after what Content or States say about a catalog has changed. It must not block for long.
-	OnChange func(name string)
 	// Jitter of the waits between tries. Default source.DefaultJitter.
 	Jitter source.Jitter
 	// Log takes one line per load and per failure. The zero Logger discards.
@@ -40,9 +38,6 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Concurrency <= 0 {
 		o.Concurrency = 2
-	}
-	if o.OnChange == nil {
-		o.OnChange = func(string) {}
 	}
 	if o.Jitter == nil {
 		o.Jitter = source.DefaultJitter

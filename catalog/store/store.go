@@ -25,6 +25,8 @@ type Store struct {
 	// views is what readers see; every change replaces the map.
 	views atomic.Pointer[map[string]view]
 
+	watchers watchers
+
 	mu       sync.Mutex
 	closed   bool
 	tracked  map[string]*tracked
@@ -106,6 +108,12 @@ func (s *Store) Content(cc *ocv1.ClusterCatalog) catalog.Content {
 		return catalog.Content{Index: v.loaded.index, Outdated: true, Problem: v.outdated(ref)}
 	}
 	return catalog.Content{Index: v.loaded.index}
+}
+
+// State describes one catalog; false when it is not known.
+func (s *Store) State(name string) (State, bool) {
+	v, known := (*s.views.Load())[name]
+	return v.state, known
 }
 
 // Close ends all loads and waits for them. The content that is loaded stays.

@@ -367,9 +367,10 @@ func TestSettled(t *testing.T) {
 	})
 }
 
-func TestOnChange(t *testing.T) {
+func TestWatchersAreTold(t *testing.T) {
 	var got []string
-	inBubble(t, Options{OnChange: func(name string) { got = append(got, name) }}, func(t *testing.T, c *cluster, r *remote, s *Store) {
+	inBubble(t, Options{}, func(t *testing.T, c *cluster, r *remote, s *Store) {
+		stop := s.Watch(func(name string) { got = append(got, name) })
 		changes := func(want int) {
 			t.Helper()
 			synctest.Wait()
@@ -388,6 +389,9 @@ func TestOnChange(t *testing.T) {
 		s.drop("a")
 		changes(1)
 		s.drop("a")
+		changes(0)
+		stop()
+		s.observe(cc)
 		changes(0)
 	})
 }

@@ -53,14 +53,11 @@ func (o *serveOptions) run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	contents, err := newStore(conf, log)
+	contents, err := followCatalogs(mgr, conf, log)
 	if err != nil {
 		return err
 	}
 	defer contents.Close()
-	if err := contents.SetupWithManager(mgr); err != nil {
-		return fmt.Errorf("setting up the watch of ClusterCatalogs: %w", err)
-	}
 	serving, err := newCertificates(kube, o, conf, log)
 	if err != nil {
 		return err
@@ -74,6 +71,13 @@ func (o *serveOptions) run(ctx context.Context, s streams) error {
 		return err
 	}
 	runnables := []manager.Runnable{serving, hook}
+	if conf.StatusWriter.Enabled {
+		leader, err := newStatusLeader(kube, o.namespace, conf, contents, log)
+		if err != nil {
+			return err
+		}
+		runnables = append(runnables, leader)
+	}
 	if clients != nil {
 		runnables = append(runnables, clients)
 	}
@@ -85,8 +89,14 @@ func (o *serveOptions) run(ctx context.Context, s streams) error {
 	if err := addHealth(ctx, mgr, conf.Health.BindAddress, readiness(serving, hook, contents)); err != nil {
 		return err
 	}
-	log.Info("starting", "version", versionText(), "rule", conf.Rule, "mode", conf.Mode, "address", conf.Webhook.BindAddress)
-	// After the first signal the reviews that run are finished; a second one ends the process at once.
+	log.Info("starting", "version", versionText(), "rule", conf.Rule, "mode", conf.Mode, "address", conf.Webhook.BindAddress,
+		"writeStatus", conf.StatusWriter.Enabled)
+	return runUntilSignal(ctx, mgr, log)
+}
+
+// runUntilSignal runs a manager. After the first signal what is under way is finished; a second one ends the process at
+// once.
+func runUntilSignal(ctx context.Context, mgr ctrl.Manager, log *slog.Logger) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -156,6 +166,21 @@ func limits(conf config.OlmgateConfiguration) (catalog.Limits, error) {
 	return l, nil
 }
 
+// followCatalogs keeps the content of the manager's ClusterCatalogs, with metrics of them.
+func followCatalogs(mgr ctrl.Manager, conf config.OlmgateConfiguration, log *slog.Logger) (*store.Store, error) {
+	contents, err := newStore(conf, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := contents.SetupWithManager(mgr); err != nil {
+		return nil, fmt.Errorf("setting up the watch of ClusterCatalogs: %w", err)
+	}
+	if err := webhook.RegisterCatalogMetrics(crmetrics.Registry, func() []webhook.CatalogState { return states(contents) }, time.Now); err != nil {
+		return nil, fmt.Errorf("registering metrics: %w", err)
+	}
+	return contents, nil
+}
+
 func newStore(conf config.OlmgateConfiguration, log *slog.Logger) (*store.Store, error) {
 	l, err := limits(conf)
 	if err != nil {
@@ -180,9 +205,6 @@ func newStore(conf config.OlmgateConfiguration, log *slog.Logger) (*store.Store,
 func newWebhook(mgr ctrl.Manager, conf config.OlmgateConfiguration, contents *store.Store, serving certs.Source, clients *certs.Clients, log *slog.Logger) (*webhook.Server, error) {
 	metrics, err := webhook.NewMetrics(crmetrics.Registry)
 	if err != nil {
-		return nil, fmt.Errorf("registering metrics: %w", err)
-	}
-	if err := webhook.RegisterCatalogMetrics(crmetrics.Registry, func() []webhook.CatalogState { return states(contents) }, time.Now); err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
 	}
 	if err := webhook.RegisterCertificateMetrics(crmetrics.Registry, func() webhook.CertificateState { return certificateState(serving) }); err != nil {

@@ -41,15 +41,31 @@ one out. Whatever goes wrong inside olmgate lets an extension through: only a re
 	return cmd
 }
 
-// serveFlags fill in the options; those that override a field of the configuration are asked for by name.
-func serveFlags(o *serveOptions) *pflag.FlagSet {
-	f := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+// processFlags fill in the options of whatever runs in a cluster; those that override a field of the configuration are
+// asked for by name.
+func processFlags(o *serveOptions, name string) *pflag.FlagSet {
+	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	f.StringVar(&o.configFile, "config", "", "configuration `FILE` (OlmgateConfiguration)")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `FILE`; without it the in-cluster configuration, or $KUBECONFIG")
 	f.StringVar(&o.namespace, "namespace", namespaceDefault(), "`NAMESPACE` that olmgate runs in")
-	f.StringVar(&o.service, "service", "olmgate-webhook", "`NAME` of the Service that the API server calls")
 	f.StringVar(&o.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
 	f.String("rule", "", "selection `RULE`: Package or Bundle")
+	f.String("metrics-bind-address", "", "`HOST:PORT` of the metrics, 0 for none")
+	f.String("health-probe-bind-address", "", "`HOST:PORT` of /healthz and /readyz, 0 for none")
+	f.String("cache-dir", "", "`DIR` that keeps compact indexes of catalogs over restarts")
+	f.String("catalogd-ca", "", "`PATH` of a PEM file or directory with the CAs that sign catalogd's certificate, read again when it changes")
+	f.String("catalogd-url", "", "base `URL` of catalogd, in place of what the ClusterCatalogs say")
+	f.StringSlice("catalogd-allowed-hosts", nil, "`HOSTS` that a ClusterCatalog may send olmgate to, and no others")
+	f.String("conditions", "", "which `CONDITIONS` are written: own, or full for the plain types too, where nobody else has them")
+	f.Float64("status-write-rate", 0, "how many `WRITES` of conditions a second at most")
+	return f
+}
+
+// serveFlags are processFlags with those of the webhook.
+func serveFlags(o *serveOptions) *pflag.FlagSet {
+	f := processFlags(o, "serve")
+	f.StringVar(&o.service, "service", "olmgate-webhook", "`NAME` of the Service that the API server calls")
+	f.Bool("write-status", false, "write conditions into the status of ClusterExtensions too, as olmgate status-writer does")
 	f.String("mode", "", "`MODE`: Enforce, or Warn to turn every denial into a warning")
 	f.String("webhook-bind-address", "", "`HOST:PORT` of the webhook")
 	f.String("cert-source", "", "`SOURCE` of the serving certificate: SelfManaged, CertManager or Files")
@@ -58,12 +74,6 @@ func serveFlags(o *serveOptions) *pflag.FlagSet {
 	f.String("tls-key-file", "", "PEM `FILE` with the key of --tls-cert-file")
 	f.String("client-ca-file", "", "PEM `FILE` with the CAs of clients; others are not let in. Read again when it changes")
 	f.StringSlice("client-allowed-names", nil, "`NAMES` of which a client's certificate must have one, as its common name or a DNS name")
-	f.String("metrics-bind-address", "", "`HOST:PORT` of the metrics, 0 for none")
-	f.String("health-probe-bind-address", "", "`HOST:PORT` of /healthz and /readyz, 0 for none")
-	f.String("cache-dir", "", "`DIR` that keeps compact indexes of catalogs over restarts")
-	f.String("catalogd-ca", "", "`PATH` of a PEM file or directory with the CAs that sign catalogd's certificate, read again when it changes")
-	f.String("catalogd-url", "", "base `URL` of catalogd, in place of what the ClusterCatalogs say")
-	f.StringSlice("catalogd-allowed-hosts", nil, "`HOSTS` that a ClusterCatalog may send olmgate to, and no others")
 	f.StringSlice("exempt-users", nil, "`USERS` that are never judged")
 	f.StringSlice("exempt-groups", nil, "`GROUPS` that are never judged")
 	return f
@@ -88,6 +98,7 @@ func (o *serveOptions) config() (config.OlmgateConfiguration, error) {
 		"metrics-bind-address": &c.Metrics.BindAddress, "health-probe-bind-address": &c.Health.BindAddress,
 		"cert-source": &c.Certificates.Source, "tls-cert-file": &c.Certificates.Files.CertFile, "tls-key-file": &c.Certificates.Files.KeyFile,
 		"client-ca-file": &c.Webhook.ClientCA.File,
+		"conditions":     &c.StatusWriter.Conditions,
 		"cache-dir":      &c.CacheDir, "catalogd-ca": &c.Catalogd.CAFile, "catalogd-url": &c.Catalogd.URL,
 	} {
 		if o.flags.Changed(flag) {
@@ -100,6 +111,12 @@ func (o *serveOptions) config() (config.OlmgateConfiguration, error) {
 		if o.flags.Changed(flag) {
 			*field, _ = o.flags.GetStringSlice(flag)
 		}
+	}
+	if o.flags.Changed("write-status") {
+		c.StatusWriter.Enabled, _ = o.flags.GetBool("write-status")
+	}
+	if o.flags.Changed("status-write-rate") {
+		c.StatusWriter.WritesPerSecond, _ = o.flags.GetFloat64("status-write-rate")
 	}
 	if o.flags.Changed("cert-manager-create") {
 		c.Certificates.CertManager.Create, _ = o.flags.GetBool("cert-manager-create")

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,6 +43,8 @@ type Options struct {
 	IP string
 	// Name of the process and its log; empty: "olmgate".
 	Name string
+	// Kubeconfig is as whom, and by which way, it asks the API server; empty: its ServiceAccount, directly.
+	Kubeconfig string
 	// Args are added to the command line.
 	Args []string
 	// Beside leaves the endpoints of the Service as they are: the process runs beside the one that they lead to.
@@ -75,7 +78,7 @@ func Start(ctx context.Context, c *cluster.Cluster, options Options) (*Gate, err
 			return nil, fmt.Errorf("applying olmgate's manifests: %w", err)
 		}
 	}
-	account, err := serviceAccount(ctx, c)
+	account, err := serviceAccount(ctx, c, webhookDeployment)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +87,7 @@ func Start(ctx context.Context, c *cluster.Cluster, options Options) (*Gate, err
 			return nil, err
 		}
 	}
-	g, err := run(ctx, c, account, options)
+	g, err := run(ctx, c, account, options, "serve", fmt.Sprintf("--webhook-bind-address=%s:%d", options.IP, webhookPort))
 	if err != nil {
 		return nil, fmt.Errorf("running olmgate: %w", err)
 	}
@@ -95,13 +98,30 @@ func Start(ctx context.Context, c *cluster.Cluster, options Options) (*Gate, err
 	return g, nil
 }
 
+// StartWriter starts olmgate status-writer as its ServiceAccount, once the manifests with it have been applied, and returns
+// when it is ready, which does not mean that it leads.
+func StartWriter(ctx context.Context, c *cluster.Cluster, options Options) (*Gate, error) {
+	if options.Binary == "" {
+		options.Binary = os.Getenv(binaryEnv)
+	}
+	account, err := serviceAccount(ctx, c, writerDeployment)
+	if err != nil {
+		return nil, err
+	}
+	g, err := run(ctx, c, account, options, "status-writer")
+	if err != nil {
+		return nil, fmt.Errorf("running olmgate status-writer: %w", err)
+	}
+	return g, nil
+}
+
 // Stop ends the process as a deleted pod's is ended, and reports whether it went by itself. The Service goes on leading
 // to its address.
 func (g *Gate) Stop() bool { return g.Process.Terminate(stopGrace) }
 
 // Expose makes the Service lead to the processes at these addresses.
 func Expose(ctx context.Context, c *cluster.Cluster, ips ...string) error {
-	account, err := serviceAccount(ctx, c)
+	account, err := serviceAccount(ctx, c, webhookDeployment)
 	if err != nil {
 		return err
 	}
@@ -123,21 +143,32 @@ func Expose(ctx context.Context, c *cluster.Cluster, ips ...string) error {
 	})
 }
 
-// serviceAccount asks olmgate's Deployment as whom its pods run.
-func serviceAccount(ctx context.Context, c *cluster.Cluster) (string, error) {
-	account, _, err := c.Kubectl(ctx, nil, "get", "deployments", "--namespace="+Namespace,
-		"-o", "jsonpath={.items[0].spec.template.spec.serviceAccountName}")
+// Deployments of olmgate.
+const (
+	webhookDeployment = "olmgate"
+	writerDeployment  = "olmgate-status-writer"
+)
+
+// serviceAccount asks a Deployment as whom its pods run.
+func serviceAccount(ctx context.Context, c *cluster.Cluster, deployment string) (string, error) {
+	account, _, err := c.Kubectl(ctx, nil, "get", "deployment", deployment, "--namespace="+Namespace,
+		"-o", "jsonpath={.spec.template.spec.serviceAccountName}")
 	if err != nil {
-		return "", fmt.Errorf("reading olmgate's Deployment: %w", err)
+		return "", fmt.Errorf("reading the Deployment %s: %w", deployment, err)
 	}
 	return strings.TrimSpace(account), nil
 }
 
-func run(ctx context.Context, c *cluster.Cluster, account string, options Options) (*Gate, error) {
-	kubeconfig, err := c.ServiceAccountKubeconfig(ctx, Namespace, account)
-	if err != nil {
-		return nil, err
+// run starts a command of olmgate with the flags that every one needs here.
+func run(ctx context.Context, c *cluster.Cluster, account string, options Options, command ...string) (*Gate, error) {
+	kubeconfig := options.Kubeconfig
+	if kubeconfig == "" {
+		var err error
+		if kubeconfig, err = c.ServiceAccountKubeconfig(ctx, Namespace, account); err != nil {
+			return nil, err
+		}
 	}
+	var err error
 	g := &Gate{
 		MetricsURL: fmt.Sprintf("http://%s:%d", options.IP, metricsPort),
 		HealthURL:  fmt.Sprintf("http://%s:%d", options.IP, healthPort),
@@ -146,16 +177,14 @@ func run(ctx context.Context, c *cluster.Cluster, account string, options Option
 	g.Process, err = c.StartProcess(ctx, cluster.ProcessSpec{
 		Name: options.Name,
 		Path: options.Binary,
-		Args: append([]string{
-			"serve",
+		Args: slices.Concat(command, []string{
 			"--kubeconfig=" + kubeconfig,
 			"--namespace=" + Namespace,
-			fmt.Sprintf("--webhook-bind-address=%s:%d", options.IP, webhookPort),
 			fmt.Sprintf("--metrics-bind-address=%s:%d", options.IP, metricsPort),
 			fmt.Sprintf("--health-probe-bind-address=%s:%d", options.IP, healthPort),
 			"--catalogd-ca=" + c.CAFile,
 			"--cache-dir=" + filepath.Join(c.Dir, "cache-"+options.Name),
-		}, options.Args...),
+		}, options.Args),
 		Ready: cluster.URLReady(http.DefaultClient, g.HealthURL+"/readyz"),
 	})
 	return g, err

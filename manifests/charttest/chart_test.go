@@ -89,6 +89,7 @@ var variants = map[string]string{
 	"fail-closed":  "webhook: {failurePolicy: Fail}",
 	"cert-manager": "certificates: {source: CertManager}",
 	"openshift":    "certificates: {source: OpenShift}",
+	"write-status": "statusWriter: {enabled: true, inProcess: true, conditions: full, writesPerSecond: 0.5}",
 	"everything": `
 image: {repository: registry.example.com:5000/olmgate/olmgate, digest: "sha256:` + strings.Repeat("0123456789abcdef", 4) + `"}
 imagePullSecrets: [{name: pull}]
@@ -110,6 +111,7 @@ topologySpreadConstraints: []
 podDisruptionBudget: {maxUnavailable: 34%}
 networkPolicy: {enabled: true, metricsNamespaceLabels: {kubernetes.io/metadata.name: monitoring}}
 prometheus: {serviceMonitor: {enabled: true, labels: {release: prometheus}}, rules: {enabled: true, labels: {release: prometheus}}, dashboard: {enabled: true}}
+statusWriter: {enabled: true, conditions: full, writesPerSecond: 5, replicas: 3, extraArgs: [--log-level=debug], goMemLimit: 430MiB, priorityClassName: low, resources: {limits: {memory: 512Mi}}}
 admissionPolicy: {enabled: true, validationActions: [Warn, Audit]}
 doctor: {postInstall: true}
 `,
@@ -148,6 +150,9 @@ func TestTheNotes(t *testing.T) {
 		"on OpenShift":      {"certificates: {source: OpenShift}", nil, []string{"cert-manager"}},
 		"without a doctor":  {"doctor: {enabled: false}", nil, []string{"helm test"}},
 		"with a CA by hand": {"catalogd: {caSecret: mine}", nil, []string{"cert-manager"}},
+		"writing status":    {"statusWriter: {enabled: true}", []string{"is written into its status", "deployment/olmgate-status-writer"}, nil},
+		"in process":        {"statusWriter: {enabled: true, inProcess: true}", []string{"is written into its status"}, []string{"deployment/olmgate-status-writer"}},
+		"in no process":     {"statusWriter: {inProcess: true}", nil, []string{"is written into its status"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files, err := render(values(t, tc.values), namespace)
@@ -214,6 +219,14 @@ func TestTheSchema(t *testing.T) {
 		"tolerations: [{keys: a}]":                     "keys",
 		"affinity: {podAffinities: {}}":                "affinity",
 
+		"config: {statusWriter: {enabled: true}}":    "statusWriter",
+		"statusWriter: {inprocess: true}":            "inprocess",
+		"statusWriter: {conditions: plain}":          "conditions",
+		"statusWriter: {writesPerSecond: 0}":         "writesPerSecond",
+		"statusWriter: {writesPerSecond: fast}":      "writesPerSecond",
+		"statusWriter: {replicas: 0}":                "replicas",
+		"statusWriter: {extraArgs: [status-writer]}": "extraArgs",
+
 		"prometheus: {enabled: true}":                        "enabled",
 		"prometheus: {serviceMonitor: {interval: often}}":    "interval",
 		"admissionPolicy: {validationActions: [Deny, Warn]}": "validationActions",
@@ -274,7 +287,7 @@ func TestTheSchemaKnowsTheConfiguration(t *testing.T) {
 	read(t, chartDir+"/values.schema.json", &schema)
 	fields := map[string]any{}
 	read(t, manifests+"/../config/testdata/defaults.yaml", &fields)
-	for _, chart := range []string{"cacheDir", "metrics", "health"} {
+	for _, chart := range []string{"cacheDir", "metrics", "health", "statusWriter"} {
 		delete(fields, chart)
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(fields)), slices.Sorted(maps.Keys(schema.Properties.Config.Properties))); diff != "" {
@@ -303,7 +316,7 @@ func TestTheREADMEHasEveryValue(t *testing.T) {
 		for name, value := range fields {
 			inner, ok := value.(map[string]any)
 			switch {
-			case at+name == "resources", at+name == "affinity", at+name == "topologySpreadConstraints":
+			case name == "resources", at+name == "affinity", at+name == "topologySpreadConstraints":
 				want[at+name] = "see values.yaml"
 			case ok && len(inner) > 0 && !slices.Contains(wholes, at+name):
 				walk(at+name+".", inner)

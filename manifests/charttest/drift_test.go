@@ -26,6 +26,8 @@ func TestTheChartIsTheKustomization(t *testing.T) {
 		resource          string
 		components        []string
 		transformers      []string
+		// unasked is what kustomize renders for status writers without asking whether there are any.
+		unasked []string
 	}{
 		"enforce":     {values: "{}", resource: "overlays/enforce", components: []string{"doctor"}},
 		"warn":        {values: "mode: Warn", resource: "overlays/warn", components: []string{"doctor"}},
@@ -36,11 +38,30 @@ func TestTheChartIsTheKustomization(t *testing.T) {
 		"cert-manager-create": {
 			values: "certificates: {source: CertManager, certManager: {create: true}}", resource: "base", components: []string{"cert-manager-create", "doctor"},
 		},
-		"openshift":      {values: "certificates: {source: OpenShift}", resource: "base", components: []string{"doctor", "openshift"}},
-		"network-policy": {values: "networkPolicy: {enabled: true}", resource: "overlays/enforce", components: []string{"network-policy", "doctor"}},
+		"openshift": {values: "certificates: {source: OpenShift}", resource: "base", components: []string{"doctor", "openshift"}},
+		"network-policy": {
+			values: "networkPolicy: {enabled: true}", resource: "overlays/enforce", components: []string{"network-policy", "doctor"},
+			unasked: []string{"NetworkPolicy olmgate-status-writer"},
+		},
 		"prometheus": {
 			values:   "prometheus: {serviceMonitor: {enabled: true}, rules: {enabled: true}, dashboard: {enabled: true}}",
 			resource: "overlays/enforce", components: []string{"prometheus", "doctor"},
+			unasked: []string{"Service olmgate-status-writer", "ServiceMonitor olmgate-status-writer"},
+		},
+		"status-writer": {values: "statusWriter: {enabled: true}", resource: "overlays/enforce", components: []string{"status-writer", "doctor"}},
+		"status-writer, monitored": {
+			values:   "statusWriter: {enabled: true}\nnetworkPolicy: {enabled: true}\nprometheus: {serviceMonitor: {enabled: true}, rules: {enabled: true}, dashboard: {enabled: true}}",
+			resource: "overlays/enforce", components: []string{"status-writer", "network-policy", "prometheus", "doctor"},
+		},
+		"status-writer on OpenShift": {
+			values: "statusWriter: {enabled: true}\ncertificates: {source: OpenShift}", resource: "base", components: []string{"status-writer", "doctor", "openshift"},
+		},
+		"status-writer in another namespace": {
+			values: "statusWriter: {enabled: true}", namespace: "gatekeepers", resource: "overlays/enforce",
+			components: []string{"status-writer", "doctor"}, transformers: []string{"transformers/namespace"},
+		},
+		"write-status": {
+			values: "mode: Warn\nstatusWriter: {enabled: true, inProcess: true}", resource: "overlays/warn", components: []string{"write-status", "doctor"},
 		},
 		"admission-policy": {values: "admissionPolicy: {enabled: true}", resource: "overlays/enforce", components: []string{"admission-policy", "doctor"}},
 		"another namespace": {
@@ -69,6 +90,12 @@ func TestTheChartIsTheKustomization(t *testing.T) {
 			kustomize := objects(t, strings.Split(build(t, tc.namespace, tc.resource, tc.components, tc.transformers), "\n---\n"))
 			// Helm makes the namespace when asked to.
 			delete(kustomize, "Namespace "+in)
+			for _, key := range tc.unasked {
+				if kustomize[key] == nil {
+					t.Errorf("kustomize has no %s", key)
+				}
+				delete(kustomize, key)
+			}
 			if diff := gocmp.Diff(kustomize, helm); diff != "" {
 				t.Errorf("kustomize (-) and Helm (+) differ: %s", diff)
 			}

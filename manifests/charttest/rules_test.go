@@ -57,6 +57,8 @@ func known(t *testing.T) []string {
 		"kube_deployment_status_replicas_available", "kube_deployment_spec_replicas",
 		// Of Prometheus and of every program that client_golang is in.
 		"up", "process_resident_memory_bytes", "process_cpu_seconds_total", "go_goroutines",
+		// Of every process of controller-runtime that takes part in an election.
+		"leader_election_master_status",
 	}
 	for _, m := range regexp.MustCompile("(?m)^\\| `(olmgate_[a-z_]+)`").FindAllStringSubmatch(string(page), -1) {
 		names = append(names, m[1])
@@ -169,6 +171,30 @@ func TestWhenAlertsFire(t *testing.T) {
 		"a current catalog":                        {"OlmgateCatalogOutdated", `olmgate_catalog_state{namespace="n",catalog="hub",state="current"} 1x60`, 40 * time.Minute, false},
 		"a catalog that does not serve":            {"OlmgateCatalogNotServing", `olmgate_catalog_state{namespace="n",catalog="hub",state="notServing"} 1x60`, 40 * time.Minute, true},
 		"a catalog that did not serve for a while": {"OlmgateCatalogNotServing", `olmgate_catalog_state{namespace="n",catalog="hub",state="notServing"} 1x20 stale`, 40 * time.Minute, false},
+
+		"no replica of the status writer":           {"OlmgateStatusWriterDown", `kube_deployment_status_replicas_available{namespace="n",deployment="olmgate-status-writer"} 2 0x60`, 20 * time.Minute, true},
+		"one replica of the status writer":          {"OlmgateStatusWriterDown", `kube_deployment_status_replicas_available{namespace="n",deployment="olmgate-status-writer"} 2 1x60`, 20 * time.Minute, false},
+		"two that stand by":                         {"OlmgateStatusNotWritten", leaders("0x60", "0x60"), 20 * time.Minute, true},
+		"a leader that does not work":               {"OlmgateStatusNotWritten", leaders("1x60", "0x60"), 20 * time.Minute, true},
+		"a leader without extensions":               {"OlmgateStatusNotWritten", leaders("1x60", "0x60") + "\n" + `olmgate_extensions{namespace="n",pod="a",outcome="Failed"} 0x60`, 20 * time.Minute, false},
+		"a leader that comes after five minutes":    {"OlmgateStatusNotWritten", leaders("0x60", "0x5 1x60") + "\n" + `olmgate_extensions{namespace="n",pod="b",outcome="Failed"} _x6 0x60`, 30 * time.Minute, false},
+		"no status writer at all":                   {"OlmgateStatusNotWritten", `leader_election_master_status{namespace="n",name="somebody-else"} 0x60`, 20 * time.Minute, false},
+		"a write that fails again and again":        {"OlmgateStatusWritesFail", `olmgate_status_writes_total{namespace="n",result="error"} 0+1x60`, 40 * time.Minute, true},
+		"an API server that was away":               {"OlmgateStatusWritesFail", `olmgate_status_writes_total{namespace="n",result="error"} 0x10 0+50x3 200x60`, 40 * time.Minute, false},
+		"writes that succeed":                       {"OlmgateStatusWritesFail", `olmgate_status_writes_total{namespace="n",result="success"} 0+60x60`, 40 * time.Minute, false},
+		"a write that is always waiting":            {"OlmgateStatusWritesPending", `olmgate_status_pending_writes{namespace="n"} 1x60`, 40 * time.Minute, true},
+		"many writes that get done":                 {"OlmgateStatusWritesPending", `olmgate_status_pending_writes{namespace="n"} 2000-100x20 0x60`, 40 * time.Minute, false},
+		"an extension that does not resolve":        {"OlmgateExtensionFailed", failed("a", "1x60"), 40 * time.Minute, true},
+		"the same while another replica takes over": {"OlmgateExtensionFailed", failed("a", "1x15 stale") + "\n" + failed("b", "_x18 1x60"), 40 * time.Minute, true},
+		"an extension that failed for a while":      {"OlmgateExtensionFailed", failed("a", "1x20 stale"), 40 * time.Minute, false},
+		"an extension that resolves":                {"OlmgateExtensionFailed", `olmgate_extension_state{namespace="n",extension="kiln",outcome="Resolved",reason="Resolved"} 1x60`, 40 * time.Minute, false},
+		"three extensions undecided":                {"OlmgateExtensionsUndecided", `olmgate_extensions{namespace="n",outcome="Undecided"} 3x60`, 40 * time.Minute, true},
+		"extensions that were undecided":            {"OlmgateExtensionsUndecided", `olmgate_extensions{namespace="n",outcome="Undecided"} 3x20 0x60`, 40 * time.Minute, false},
+		"extensions that do not resolve":            {"OlmgateExtensionsUndecided", `olmgate_extensions{namespace="n",outcome="Failed"} 3x60`, 40 * time.Minute, false},
+		"an update for more than a week":            {"OlmgateUpdateWaits", `olmgate_extension_update_available{namespace="n",extension="kiln"} 1x11000`, 170 * time.Hour, true},
+		"an update for six days":                    {"OlmgateUpdateWaits", `olmgate_extension_update_available{namespace="n",extension="kiln"} 1x8640 0x3000`, 170 * time.Hour, false},
+		"six upgrades behind for a day":             {"OlmgateUpgradesBehind", `olmgate_extension_hops_behind{namespace="n",extension="kiln"} 6x1500`, 25 * time.Hour, true},
+		"four upgrades behind":                      {"OlmgateUpgradesBehind", `olmgate_extension_hops_behind{namespace="n",extension="kiln"} 4x1500`, 25 * time.Hour, false},
 	} {
 		both := tested[tc.alert]
 		both[map[bool]int{true: 1}[tc.fires]] = true
@@ -186,7 +212,7 @@ func TestWhenAlertsFire(t *testing.T) {
 			engine := promqltest.NewTestEngine(t, false, 5*time.Minute, promqltest.DefaultMaxSamplesPerQuery)
 			alerting := rules.NewAlertingRule(r.Alert, expr, time.Duration(r.For), 0, labels.FromMap(r.Labels), labels.FromMap(r.Annotations), labels.EmptyLabels(), "", true, promslog.NewNopLogger())
 			query := rules.EngineQueryFunc(engine, storage)
-			begin := time.Unix(0, 0).Add(max(0, tc.after-2*time.Hour))
+			begin := time.Unix(0, 0).Add(max(0, tc.after-2*time.Hour-time.Duration(r.For)))
 			for at := begin; !at.After(time.Unix(0, 0).Add(tc.after)); at = at.Add(time.Minute) {
 				if _, err := alerting.Eval(t.Context(), 0, at, query, nil, 0); err != nil {
 					t.Fatal(err)
@@ -216,6 +242,16 @@ func TestWhenAlertsFire(t *testing.T) {
 func replicas(available string) string {
 	return `kube_deployment_status_replicas_available{namespace="n",deployment="olmgate",pod="x"} ` + available +
 		"\n" + `kube_deployment_spec_replicas{namespace="n",deployment="olmgate",pod="x"} 2x60`
+}
+
+// leaders are two replicas that could write status, and whether they lead.
+func leaders(a, b string) string {
+	return `leader_election_master_status{namespace="n",name="olmgate-status-writer",pod="a"} ` + a +
+		"\n" + `leader_election_master_status{namespace="n",name="olmgate-status-writer",pod="b"} ` + b
+}
+
+func failed(pod, values string) string {
+	return `olmgate_extension_state{namespace="n",extension="kiln",outcome="Failed",reason="NoUpgradePath",pod="` + pod + `"} ` + values
 }
 
 func outcomes(undecided, resolved string) string {

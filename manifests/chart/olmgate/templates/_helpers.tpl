@@ -15,6 +15,30 @@ app.kubernetes.io/name: olmgate
 app.kubernetes.io/component: webhook
 {{- end }}
 
+{{/* The same for the pods of the status writer. */}}
+{{- define "olmgate.selector.statusWriter" -}}
+app.kubernetes.io/name: olmgate
+app.kubernetes.io/component: status-writer
+{{- end }}
+
+{{/* Whether the status writer is a Deployment of its own, and whether it is in the webhook's process. */}}
+{{- define "olmgate.statusWriter.deployed" -}}
+{{ if and .Values.statusWriter.enabled (not .Values.statusWriter.inProcess) }}true{{ end }}
+{{- end }}
+{{- define "olmgate.statusWriter.inProcess" -}}
+{{ if and .Values.statusWriter.enabled .Values.statusWriter.inProcess }}true{{ end }}
+{{- end }}
+
+{{/* Flags about what the status writer writes, those that are not the default. */}}
+{{- define "olmgate.statusWriter.flags" -}}
+{{- if ne .Values.statusWriter.conditions "own" }}
+- --conditions={{ .Values.statusWriter.conditions }}
+{{- end }}
+{{- if ne (float64 .Values.statusWriter.writesPerSecond) 20.0 }}
+- --status-write-rate={{ .Values.statusWriter.writesPerSecond }}
+{{- end }}
+{{- end }}
+
 {{- define "olmgate.image" -}}
 {{- with .Values.image -}}
 {{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
@@ -49,6 +73,32 @@ readOnlyRootFilesystem: true
 runAsNonRoot: true
 capabilities:
   drop: [ALL]
+{{- end }}
+
+{{/* Startup and liveness depend on nobody else: a restart heals nothing that another part of the cluster is to blame
+     for. */}}
+{{- define "olmgate.probes" -}}
+startupProbe:
+  httpGet:
+    path: /healthz
+    port: health
+  periodSeconds: 1
+  timeoutSeconds: 2
+  failureThreshold: 60
+livenessProbe:
+  httpGet:
+    path: /healthz
+    port: health
+  periodSeconds: 20
+  timeoutSeconds: 5
+  failureThreshold: 3
+readinessProbe:
+  httpGet:
+    path: /readyz
+    port: health
+  periodSeconds: 5
+  timeoutSeconds: 2
+  failureThreshold: 3
 {{- end }}
 
 {{/* The volume with the CA that signs catalogd's certificate. */}}
@@ -92,7 +142,8 @@ projected:
               fieldPath: metadata.namespace
 {{- end }}
 
-{{/* A role and its binding. Give a dict with "root", "component", "name", "account", "cluster", "rules", "annotations". */}}
+{{/* A role and its binding. Give a dict with "root", "component", "name", "account", "cluster", "rules", "annotations",
+     and "namespace" for one other than the release's. */}}
 {{- define "olmgate.role" -}}
 {{- $kind := ternary "ClusterRole" "Role" .cluster -}}
 apiVersion: rbac.authorization.k8s.io/v1
@@ -100,7 +151,7 @@ kind: {{ $kind }}
 metadata:
   name: {{ .name }}
   {{- if not .cluster }}
-  namespace: {{ .root.Release.Namespace }}
+  namespace: {{ get . "namespace" | default .root.Release.Namespace }}
   {{- end }}
   labels:
     {{- include "olmgate.labels" . | nindent 4 }}
@@ -116,7 +167,7 @@ kind: {{ $kind }}Binding
 metadata:
   name: {{ .name }}
   {{- if not .cluster }}
-  namespace: {{ .root.Release.Namespace }}
+  namespace: {{ get . "namespace" | default .root.Release.Namespace }}
   {{- end }}
   labels:
     {{- include "olmgate.labels" . | nindent 4 }}

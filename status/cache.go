@@ -1,0 +1,23 @@
+package status
+
+import (
+	ocv1 "github.com/operator-framework/operator-controller/api/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// CacheOptions are for the cache of a manager that a Writer works in: it keeps what the Writer needs.
+func CacheOptions() cache.Options {
+	return cache.Options{
+		ByObject: map[client.Object]cache.ByObject{
+			&ocv1.ClusterCatalog{}: {Transform: cache.TransformStripManagedFields()},
+			&ocv1.ClusterExtension{}: {Transform: func(o any) (any, error) {
+				if ext, ok := o.(*ocv1.ClusterExtension); ok {
+					ext.ManagedFields = slimManagedFields(ext.ManagedFields)
+					ext.Annotations = nil
+				}
+				return o, nil
+			}},
+		},
+	}
+}
