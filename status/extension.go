@@ -20,8 +20,8 @@ type extension struct {
 	readable bool
 	// last is the last verdict, nil when there is none to give.
 	last *summary
-	// written are the conditions and managed the managed fields as the last write left them, version the resource version
-	// that it gave; "" before.
+	// written are the conditions and managed the managed fields as the last write left them, until the cache has them too;
+	// version is the resource version that it gave, "" before.
 	written []metav1.Condition
 	managed []metav1.ManagedFieldsEntry
 	version string
@@ -95,6 +95,8 @@ func (w *Writer) current(st *extension, ext *ocv1.ClusterExtension) present {
 		order, err := resourceversion.CompareResourceVersion(ext.ResourceVersion, st.version)
 		if stale = err == nil && order < 0; stale {
 			conditions, managed = st.written, st.managed
+		} else {
+			st.written, st.managed = nil, nil
 		}
 	}
 	p := present{conditions: conditions, owners: conditionOwners(managed)}

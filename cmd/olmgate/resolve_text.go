@@ -14,20 +14,27 @@ func printText(w io.Writer, verdicts []resolver.Verdict, explain bool) error {
 	s := newScreen(w)
 	buffered := bufio.NewWriter(w)
 	s.w = buffered
-	counts := map[resolver.Outcome]int{}
 	for i := range verdicts {
-		counts[verdicts[i].Outcome]++
 		s.verdict(&verdicts[i], explain)
 	}
 	if len(verdicts) > 1 {
 		s.line()
-		s.line(fmt.Sprintf("%d extensions: %d resolved, %d failed, %d undecided", len(verdicts),
-			counts[resolver.OutcomeResolved], counts[resolver.OutcomeFailed], counts[resolver.OutcomeUndecided]))
+		s.line(tally(verdicts))
 	}
 	if s.err != nil {
 		return s.err
 	}
 	return buffered.Flush()
+}
+
+// tally counts the outcomes.
+func tally(verdicts []resolver.Verdict) string {
+	counts := map[resolver.Outcome]int{}
+	for i := range verdicts {
+		counts[verdicts[i].Outcome]++
+	}
+	return fmt.Sprintf("%d extensions: %d resolved, %d failed, %d undecided", len(verdicts),
+		counts[resolver.OutcomeResolved], counts[resolver.OutcomeFailed], counts[resolver.OutcomeUndecided])
 }
 
 // verdict writes one verdict: what, from where, and what to do about it.

@@ -102,32 +102,43 @@ func wrap(text string, width int) []string {
 	return append(lines, now)
 }
 
-// table writes rows in columns, two spaces apart.
+// table writes rows in columns, two spaces apart. The first row is the heading.
 func (s *screen) table(indent int, rows [][]string) {
-	var widths []int
+	var g grid
 	for _, row := range rows {
-		for i := range row {
-			row[i] = oneLine(row[i])
-		}
-		for i, cell := range row {
-			if i >= len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
+		g.fit(row)
 	}
 	for n, row := range rows {
-		line := strings.Repeat(" ", indent)
-		for i, cell := range row {
-			line += cell
-			if i < len(row)-1 {
-				line += strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2)
-			}
-		}
-		line = strings.TrimRight(line, " ")
+		colour := ""
 		if n == 0 {
-			line = s.paint(dim, line)
+			colour = dim
 		}
-		s.write(line + "\n")
+		s.write(s.paint(colour, strings.Repeat(" ", indent)+g.line(row)) + "\n")
 	}
+}
+
+// grid keeps rows in columns, also those that come later.
+type grid struct{ widths []int }
+
+// fit makes the columns wide enough for a row.
+func (g *grid) fit(row []string) {
+	for i, cell := range row {
+		if i >= len(g.widths) {
+			g.widths = append(g.widths, 0)
+		}
+		g.widths[i] = max(g.widths[i], utf8.RuneCountInString(oneLine(cell)))
+	}
+}
+
+// line is a row that fits, its cells in their columns.
+func (g *grid) line(row []string) string {
+	var line strings.Builder
+	for i, cell := range row {
+		cell = oneLine(cell)
+		line.WriteString(cell)
+		if i < len(row)-1 {
+			line.WriteString(strings.Repeat(" ", g.widths[i]-utf8.RuneCountInString(cell)+2))
+		}
+	}
+	return strings.TrimRight(line.String(), " ")
 }
