@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -70,7 +71,7 @@ func (b *bench) statusWriter(ctx context.Context, c *cluster.Cluster, binary str
 		return err
 	}
 	grown := (full - empty) / 1e6
-	b.alone("status writer: memory (RssAnon) per 1,000 extensions", grown, "MB", "<= 40", grown <= 40)
+	b.alone("status writer: memory (RssAnon) per 1,000 extensions", grown, "MB", "<= 50", grown <= 50)
 
 	took, err := w.reevaluation(ctx, c)
 	if err != nil {
@@ -198,8 +199,12 @@ func createExtensions(ctx context.Context, c *cluster.Cluster, index *catalog.In
 			if i%2 == 0 || len(p.Bundles) == 0 {
 				return nil
 			}
-			ext.Status.Install = &ocv1.ClusterExtensionInstallStatus{Bundle: ocv1.BundleMetadata{Name: p.Bundles[0].Name, Version: p.Bundles[0].Version.String()}}
-			return kube.Status().Update(ctx, ext)
+			install := ocv1.ClusterExtensionInstallStatus{Bundle: ocv1.BundleMetadata{Name: p.Bundles[0].Name, Version: p.Bundles[0].Version.String()}}
+			patch, err := json.Marshal(map[string]any{"status": map[string]any{"install": install}})
+			if err != nil {
+				return err
+			}
+			return kube.Status().Patch(ctx, ext, client.RawPatch(types.MergePatchType, patch))
 		})
 	}
 	return list, group.Wait()
