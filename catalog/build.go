@@ -155,7 +155,7 @@ func (b *builder) addBundle(pkg string, bundle Bundle) {
 	}
 	p := b.pkg(pkg)
 	p.Bundles = append(p.Bundles, bundle)
-	b.kept += 200
+	b.kept += 200 + 40*int64(len(bundle.Version.Pre)) + 16*int64(len(bundle.Version.Build))
 }
 
 func (b *builder) addDeprecations(pkg string, list []Deprecation) {

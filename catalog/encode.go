@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/blang/semver/v4"
@@ -130,6 +133,40 @@ func Decode(r io.Reader, limits Limits) (*Index, error) {
 	if int64(len(raw)) > limits.IndexBytes {
 		return nil, fmt.Errorf("%w: the encoded index is larger than %d bytes", ErrLimit, limits.IndexBytes)
 	}
+	return decode(raw, limits, newBudget(limits))
+}
+
+// DecodeAll reads several encoded indexes, two at a time. The limits bound what they take together. problems has the
+// error of each, nil for those that are in order; after one that exceeds a limit, the others may fail too.
+func DecodeAll(encoded [][]byte, limits Limits) (indexes []*Index, problems []error) {
+	limits = limits.withDefaults()
+	left := newBudget(limits)
+	indexes, problems = make([]*Index, len(encoded)), make([]error, len(encoded))
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for range min(2, len(encoded)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(encoded)); i = next.Add(1) - 1 {
+				indexes[i], problems[i] = decode(encoded[i], limits, left)
+			}
+		})
+	}
+	wg.Wait()
+	return indexes, problems
+}
+
+// budget is the memory, in bytes, that decoders may still take.
+type budget struct{ left atomic.Int64 }
+
+func newBudget(l Limits) *budget {
+	b := &budget{}
+	b.left.Store(l.IndexBytes)
+	return b
+}
+
+func (b *budget) take(n int64) bool { return b.left.Add(-n) >= 0 }
+
+func decode(raw []byte, limits Limits, left *budget) (*Index, error) {
 	packed, ok := bytes.CutPrefix(raw, []byte(encodingMagic))
 	if !ok {
 		return nil, fmt.Errorf("%w: not an index of this version", ErrDamaged)
@@ -140,21 +177,33 @@ func Decode(r io.Reader, limits Limits) (*Index, error) {
 	if sum := sha256.Sum256(packed[sha256.Size:]); !bytes.Equal(sum[:], packed[:sha256.Size]) {
 		return nil, fmt.Errorf("%w: the checksum does not match", ErrDamaged)
 	}
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(limits.IndexBytes)))
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(left.left.Load(), 1))))
 	if err != nil {
 		return nil, fmt.Errorf("decompressing the index: %w", err)
 	}
 	defer z.Close()
 	plain, err := z.DecodeAll(packed[sha256.Size:], nil)
-	if err != nil {
+	switch {
+	case errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return nil, errIndexLimit(limits)
+	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	case !left.take(int64(len(plain))):
+		return nil, errIndexLimit(limits)
 	}
-	d := decoder{in: plain, kept: newBuilder(limits)}
+	d := decoder{in: plain, kept: newBuilder(limits), left: left, references: limits.TotalBytes}
 	x := d.index()
-	if d.err != nil || len(d.in) > 0 {
+	switch {
+	case errors.Is(d.err, ErrLimit):
+		return nil, d.err
+	case d.err != nil || len(d.in) > 0:
 		return nil, fmt.Errorf("%w: the content does not add up", ErrDamaged)
 	}
 	return x, nil
+}
+
+func errIndexLimit(l Limits) error {
+	return fmt.Errorf("%w: the index would be larger than %d bytes", ErrLimit, l.IndexBytes)
 }
 
 // decoder reads what an encoder wrote; after the first fault everything is zero.
@@ -162,13 +211,29 @@ type decoder struct {
 	in    []byte
 	table []string
 	kept  *builder // for lists that are shared
-	spent int64    // bytes of memory that lists have taken
-	err   error
+	left  *budget
+	// references is how many bytes of text may still be referred to. A text of the table may be referred to often, and
+	// sorting takes time by its length; no index of a catalog refers to more than the catalog's text.
+	references int64
+	err        error
 }
 
-func (d *decoder) fail() {
-	d.err = ErrDamaged
+func (d *decoder) fail() { d.stop(ErrDamaged) }
+
+// stop keeps the first fault.
+func (d *decoder) stop(err error) {
+	if d.err == nil {
+		d.err = err
+	}
 	d.in = nil
+}
+
+// take notes memory, in bytes, before it is used.
+func (d *decoder) take(n int64) bool {
+	if d.err == nil && !d.left.take(n) {
+		d.stop(errIndexLimit(d.kept.limits))
+	}
+	return d.err == nil
 }
 
 func (d *decoder) num() int {
@@ -182,11 +247,17 @@ func (d *decoder) num() int {
 }
 
 func (d *decoder) str() string {
-	if i := d.num(); i < len(d.table) {
-		return d.table[i]
+	i := d.num()
+	if i >= len(d.table) {
+		d.fail()
+		return ""
 	}
-	d.fail()
-	return ""
+	s := d.table[i]
+	if d.references -= int64(len(s)); d.references < 0 {
+		d.stop(fmt.Errorf("%w: the texts of the index are larger than %d bytes", ErrLimit, d.kept.limits.TotalBytes))
+		return ""
+	}
+	return s
 }
 
 func (d *decoder) flag() bool { return d.num() == 1 }
@@ -200,10 +271,7 @@ func items[T any](d *decoder, item func(*T)) []T {
 		return nil
 	}
 	var one T
-	if d.spent += int64(n) * int64(unsafe.Sizeof(one)); d.spent > d.kept.limits.IndexBytes {
-		d.fail()
-	}
-	if n == 0 || d.err != nil {
+	if n == 0 || !d.take(int64(n)*int64(unsafe.Sizeof(one))) {
 		return nil
 	}
 	out := make([]T, n)
@@ -256,7 +324,11 @@ func (d *decoder) pkg(p *Package) {
 func (d *decoder) bundle(b *Bundle) {
 	b.Name, b.Image, b.Problem = d.str(), d.str(), d.str()
 	if b.Problem == "" {
-		v, err := semver.Parse(d.str())
+		text := d.str()
+		if !d.take(versionBytes(text)) {
+			return
+		}
+		v, err := semver.Parse(text)
 		if err != nil {
 			d.fail()
 			return
@@ -272,3 +344,6 @@ func (d *decoder) bundle(b *Bundle) {
 	b.GVKs = d.kept.sharedGVKs(items(d, func(g *GVK) { g.Group, g.Version, g.Kind = d.str(), d.str(), d.str() }))
 	b.Dependencies = items(d, func(p *Property) { p.Type, p.Value = d.str(), d.str() })
 }
+
+// versionBytes is about the memory, in bytes, that the identifiers of a version take.
+func versionBytes(v string) int64 { return 64 * int64(strings.Count(v, ".")) }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/blang/semver/v4"
 )
 
 func TestWhatIsEncodedIsDecodedAgain(t *testing.T) {
@@ -150,4 +152,50 @@ func sealed(t testing.TB, plain []byte) []byte {
 	packed := zstded(t, plain)
 	sum := sha256.Sum256(packed)
 	return append(append([]byte(encodingMagic), sum[:]...), packed...)
+}
+
+// TestATextThatIsReferredToOftenIsBounded has a small file that would take much memory or time.
+func TestATextThatIsReferredToOftenIsBounded(t *testing.T) {
+	long := "1.0.0-" + strings.Repeat("a.", 50_000) + "a"
+	version, err := semver.Parse(long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundles := make([]Bundle, 50)
+	for i := range bundles {
+		bundles[i] = Bundle{Name: "b", Version: version}
+	}
+	names, name := make([]Bundle, 200), strings.Repeat("n", 200_000)
+	for i := range names {
+		names[i] = Bundle{Name: name, Problem: "p"}
+	}
+	for name, list := range map[string][]Bundle{"versions": bundles, "names": names} {
+		text := encoded(t, &Index{packages: []Package{{Name: "p", Bundles: list}}})
+		if _, err := Decode(bytes.NewReader(text), Limits{IndexBytes: 16 << 20, TotalBytes: 16 << 20}); !errors.Is(err, ErrLimit) {
+			t.Errorf("%s: %d bytes: %v, want %v", name, len(text), err, ErrLimit)
+		}
+	}
+}
+
+func TestManyAreDecodedUnderOneLimit(t *testing.T) {
+	one, other := encoded(t, mustRead(t, lines(kilnBlobs))), encoded(t, &Index{})
+	indexes, problems := DecodeAll([][]byte{one, []byte("x"), other, one}, Limits{})
+	for i, want := range []error{nil, ErrDamaged, nil, nil} {
+		if !errors.Is(problems[i], want) || (indexes[i] == nil) != (want != nil) {
+			t.Errorf("%d: got %v, %v", i, indexes[i], problems[i])
+		}
+	}
+	if describe(indexes[0]) != describe(indexes[3]) {
+		t.Error("two of the same differ")
+	}
+	many := make([][]byte, 100)
+	for i := range many {
+		many[i] = one
+	}
+	if _, problems := DecodeAll(many, Limits{IndexBytes: 20 << 10}); problems[0] != nil || !errors.Is(errors.Join(problems...), ErrLimit) {
+		t.Errorf("got %v", errors.Join(problems...))
+	}
+	if indexes, problems := DecodeAll(nil, Limits{}); len(indexes)+len(problems) != 0 {
+		t.Errorf("got %v, %v", indexes, problems)
+	}
 }

@@ -143,3 +143,14 @@ func bomb(t *testing.T) []byte {
 	}
 	return packed
 }
+
+// TestBlanksAreSkippedInOneGo would take minutes if each blank were looked at together with those behind it.
+func TestBlanksAreSkippedInOneGo(t *testing.T) {
+	if _, err := Read(&repeat{text: " ", n: 1 << 30}, Limits{TotalBytes: 256 << 20}); !errors.Is(err, ErrLimit) {
+		t.Errorf("got %v, want %v", err, ErrLimit)
+	}
+	x, err := Read(io.MultiReader(&repeat{text: " \t", n: 100_000}, strings.NewReader(`{"schema":"x"}`)), Limits{})
+	if err != nil || x.Stats().Blobs != 1 || x.Stats().Bytes != 100_014 {
+		t.Errorf("got %+v, %v", x, err)
+	}
+}

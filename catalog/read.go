@@ -74,9 +74,15 @@ func sniff(in *bufio.Reader) (skipped int64, json bool, err error) {
 			if err != nil {
 				return skipped, false, fmt.Errorf("reading: %w", err)
 			}
-			if t := bytes.TrimLeft(rest, " \t"); len(t) > 0 && t[0] != '{' && t[0] != '\n' && t[0] != '\r' {
+			t := bytes.TrimLeft(rest, " \t")
+			if len(t) > 0 && t[0] != '{' && t[0] != '\n' && t[0] != '\r' {
 				return skipped, false, in.UnreadByte()
 			}
+			n, err := in.Discard(len(rest) - len(t))
+			if err != nil {
+				return skipped, false, fmt.Errorf("reading: %w", err)
+			}
+			skipped += int64(n)
 		default:
 			return skipped, false, in.UnreadByte()
 		}

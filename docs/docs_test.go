@@ -273,7 +273,7 @@ func TestFlagsAreDocumented(t *testing.T) {
 	program := build(t)
 	text := read(t, "docs/cli.md") + read(t, "docs/configuration.md")
 	flag := regexp.MustCompile(`(?m)^ +(?:-\w, +)?(--[a-z-]+)`)
-	for _, verb := range []string{"resolve", "status", "outdated", "explain", "catalog ls", "catalog show", "config defaults", "config check", "serve", "status-writer", "version"} {
+	for _, verb := range []string{"resolve", "status", "outdated", "explain", "catalog ls", "catalog show", "catalog snapshot", "catalog inspect", "catalog diff", "config defaults", "config check", "serve", "status-writer", "version"} {
 		out, err := exec.CommandContext(t.Context(), program, append(strings.Fields(verb), "--help")...).Output()
 		if err != nil {
 			t.Fatal(err)

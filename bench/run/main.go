@@ -16,6 +16,9 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"github.com/olmgate/olmgate/e2e/cluster"
 	"github.com/olmgate/olmgate/e2e/sandbox"
 )
@@ -32,6 +35,7 @@ type bench struct {
 }
 
 func main() {
+	ctrl.SetLogger(logr.Discard()) // the clients'
 	if len(os.Args) > 1 {
 		if child, ok := children[os.Args[1]]; ok {
 			exit(child(os.Args[2:]))

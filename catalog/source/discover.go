@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	ocv1 "github.com/operator-framework/operator-controller/api/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Discover finds the catalogs that files below dir describe, by name. dir may be "" when all are given by hand.
@@ -28,15 +27,15 @@ import (
 //
 // An empty directory has no catalogs, and none are returned; it is an error when there is none in another.
 func Discover(dir string, byHand ...ByHand) ([]Offline, error) {
-	s := search{manifests: map[string]found{}, contents: map[string]string{}, hand: map[string]bool{}}
+	s := search{manifests: map[string]found{}, contents: map[string]string{}, hand: map[string]ByHand{}}
 	for _, b := range byHand {
 		if err := b.check(); err != nil {
 			return nil, err
 		}
-		if s.hand[b.Name] {
-			return nil, fmt.Errorf("content of catalog %q is given by hand twice: %s and %s", b.Name, s.contents[b.Name], b.Path)
+		if first, twice := s.hand[b.Name]; twice {
+			return nil, fmt.Errorf("content of catalog %q is given by hand twice: %s and %s", b.Name, first.from(), b.from())
 		}
-		s.hand[b.Name] = true
+		s.hand[b.Name] = b
 		s.contents[b.Name] = b.Path
 	}
 	if dir != "" {
@@ -65,7 +64,7 @@ type search struct {
 	root      *entry
 	manifests map[string]found
 	contents  map[string]string
-	hand      map[string]bool
+	hand      map[string]ByHand
 }
 
 func (s *search) below(dir string) error {
@@ -160,11 +159,12 @@ func (s *search) takeContent(f *entry) error {
 
 func (s *search) named(name string) bool {
 	_, described := s.manifests[name]
-	return described || s.hand[name]
+	_, byHand := s.hand[name]
+	return described || byHand
 }
 
 func (s *search) content(e *entry) error {
-	if s.hand[e.name] {
+	if _, byHand := s.hand[e.name]; byHand {
 		return nil
 	}
 	if first, twice := s.contents[e.name]; twice {
@@ -181,17 +181,15 @@ func (s *search) content(e *entry) error {
 func (s *search) offline() []Offline {
 	var all []Offline
 	for name, m := range s.manifests {
-		all = append(all, Offline{Catalog: m.cc, Manifest: m.file, Path: s.contents[name], ByHand: s.hand[name]})
+		b, byHand := s.hand[name]
+		all = append(all, Offline{Catalog: m.cc, Manifest: m.file, Path: s.contents[name], Image: b.Image, ByHand: byHand})
 	}
 	for name, path := range s.contents {
 		if _, described := s.manifests[name]; described {
 			continue
 		}
-		cc := &ocv1.ClusterCatalog{
-			TypeMeta:   metav1.TypeMeta{APIVersion: ocv1.GroupVersion.String(), Kind: kindCatalog},
-			ObjectMeta: metav1.ObjectMeta{Name: name},
-		}
-		all = append(all, Offline{Catalog: cc, Path: path, ByHand: s.hand[name]})
+		b, byHand := s.hand[name]
+		all = append(all, Offline{Catalog: emptyCatalog(name), Path: path, Image: b.Image, ByHand: byHand})
 	}
 	sort.Slice(all, func(i, j int) bool { return strings.Compare(all[i].Catalog.Name, all[j].Catalog.Name) < 0 })
 	return slices.Clip(all)

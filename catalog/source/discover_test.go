@@ -333,7 +333,10 @@ func TestParseByHand(t *testing.T) {
 			t.Errorf("%q: got %+v, want an error", s, got)
 		}
 	}
-	if got, err := ParseByHand("a.b=c=d"); err != nil || got != (ByHand{"a.b", "c=d"}) {
+	if got, err := ParseByHand("a.b=c=d"); err != nil || got != (ByHand{Name: "a.b", Path: "c=d"}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if got, err := ParseByHand("a=oci://example.com/hub:v1"); err != nil || got != (ByHand{Name: "a", Image: "example.com/hub:v1"}) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

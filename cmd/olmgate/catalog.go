@@ -20,7 +20,7 @@ func newCatalog(s streams) *cobra.Command {
 		Args:  knownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newCatalogLs(s), newCatalogShow(s))
+	cmd.AddCommand(newCatalogLs(s), newCatalogShow(s), newCatalogSnapshot(s), newCatalogInspect(s), newCatalogDiff(s))
 	return cmd
 }
 

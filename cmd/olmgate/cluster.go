@@ -27,9 +27,13 @@ import (
 
 // catalogFlags say where catalogs come from: files, or a cluster.
 type catalogFlags struct {
-	// dir and byHand are files; without any, the catalogs are those of the cluster.
-	dir    string
-	byHand []string
+	// dir, byHand and snapshots are files, byHand may be images too; without any, the catalogs are those of the cluster.
+	dir       string
+	byHand    []string
+	snapshots []string
+	images    imageFlags
+	// pull is whether the images of manifests in dir are pulled.
+	pull bool
 	// url and ca are for reaching catalogd from outside of the cluster.
 	url string
 	ca  []string
@@ -44,8 +48,13 @@ type catalogFlags struct {
 func (f *catalogFlags) add(to *pflag.FlagSet) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.StringVar(&f.dir, "catalogs", "", "`DIR` with ClusterCatalog manifests and catalog content, instead of a cluster")
-	flags.StringArrayVar(&f.byHand, "catalog", nil, "content of one catalog as `NAME=PATH`, a file or directory; can be repeated")
+	flags.StringArrayVar(&f.byHand, "catalog", nil, "content of one catalog as `NAME=PATH`, a file, directory or image (oci://REF); can be repeated; comes before --catalogs and --snapshot")
+	flags.StringArrayVar(&f.snapshots, "snapshot", nil, "`FILE` that olmgate catalog snapshot has written, instead of a cluster; can be repeated; of one catalog in several the last counts")
 	addSection(to, "Catalogs", flags)
+	flags = pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.BoolVar(&f.pull, "pull", false, "pull the images of ClusterCatalog manifests in --catalogs that have no content there")
+	addSection(to, "Images", flags)
+	f.images.add(to)
 	f.orFiles = "; " + orFiles
 	f.addCluster(to)
 }
@@ -101,15 +110,19 @@ func (f *catalogFlags) check() error {
 	}
 	switch {
 	case f.url != "" && f.offline():
-		return errors.New("--catalogd-url is for the catalogs of a cluster, and --catalogs and --catalog take them from files: leave one out")
+		return errors.New("--catalogd-url is for the catalogs of a cluster, and --catalogs, --catalog and --snapshot take them from files: leave one out")
 	case len(f.ca) > 0 && f.url == "":
 		return errors.New("--catalogd-ca belongs to --catalogd-url: the API server's service proxy has no use for it")
+	case f.pull && f.dir == "":
+		return errors.New("--pull is for the manifests in --catalogs: give that too")
+	case f.images.offline && !f.offline():
+		return errors.New("--offline, and nothing to take catalogs from but a cluster: give files by --catalogs, --catalog or --snapshot")
 	}
-	return nil
+	return f.images.check()
 }
 
 // offline reports whether the catalogs come from files.
-func (f *catalogFlags) offline() bool { return f.dir != "" || len(f.byHand) > 0 }
+func (f *catalogFlags) offline() bool { return f.dir != "" || len(f.byHand)+len(f.snapshots) > 0 }
 
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
@@ -123,6 +136,9 @@ const orFiles = "for an answer without a cluster, give catalog files with --cata
 
 // client connects to the cluster that the flags name.
 func (f *catalogFlags) client() (client.Client, *rest.Config, error) {
+	if f.images.offline {
+		return nil, nil, errors.New("--offline forbids to ask a cluster: give extensions by -f, or leave it out")
+	}
 	loader := f.cluster.ToRawKubeConfigLoader()
 	config, err := loader.ClientConfig()
 	if raw, rawErr := loader.RawConfig(); err == nil && rawErr == nil && api.IsConfigEmpty(&raw) && *f.cluster.APIServer == "" && config.Host == noCluster {
@@ -157,59 +173,35 @@ func clusterProblem(err error) error {
 
 // load reads the catalogs, each once.
 func (f *catalogFlags) load(ctx context.Context, s streams) ([]resolver.Catalog, error) {
-	if err := f.check(); err != nil {
-		return nil, err
-	}
-	if f.offline() {
-		return f.loadFiles(s)
-	}
-	return f.loadCluster(ctx)
-}
-
-func (f *catalogFlags) loadFiles(s streams) ([]resolver.Catalog, error) {
-	var byHand []source.ByHand
-	for _, text := range f.byHand {
-		one, err := source.ParseByHand(text)
-		if err != nil {
-			return nil, err
-		}
-		byHand = append(byHand, one)
-	}
-	found, err := source.Discover(f.dir, byHand...)
+	found, err := f.gather(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	if len(found) == 0 {
-		s.say("warning: %s is empty, so there is no catalog", f.dir)
-	}
 	list := make([]resolver.Catalog, len(found))
-	problems := make([]error, len(found))
-	var group errgroup.Group
-	group.SetLimit(2)
-	for i, o := range found {
-		group.Go(func() error {
-			content := catalog.Content{Problem: "there is no file or directory with it (--catalog NAME=PATH gives one)"}
-			if o.Path != "" {
-				content = catalog.Content{}
-				content.Index, problems[i] = o.Load(catalog.Limits{})
-			}
-			list[i] = resolver.NewOfflineCatalog(o.Catalog, content)
-			return nil
-		})
-	}
-	_ = group.Wait() // the problems are kept in the catalogs' order
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	for i, o := range found {
-		if x := list[i].Content.Index; x != nil && x.Stats().Blobs == 0 {
-			s.say("warning: %s is empty, so catalog %s has no package", o.Path, o.Catalog.Name)
-		}
+	for i := range found {
+		list[i] = found[i].catalog
 	}
 	return list, nil
 }
 
-func (f *catalogFlags) loadCluster(ctx context.Context) ([]resolver.Catalog, error) {
+// gathered is a catalog with the object that describes it.
+type gathered struct {
+	cc      *ocv1.ClusterCatalog
+	catalog resolver.Catalog
+}
+
+// gather reads the catalogs by name, each once.
+func (f *catalogFlags) gather(ctx context.Context, s streams) ([]gathered, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	if f.offline() {
+		return f.gatherFiles(ctx, s)
+	}
+	return f.gatherCluster(ctx)
+}
+
+func (f *catalogFlags) gatherCluster(ctx context.Context) ([]gathered, error) {
 	c, config, err := f.client()
 	if err != nil {
 		return nil, err
@@ -223,23 +215,26 @@ func (f *catalogFlags) loadCluster(ctx context.Context) ([]resolver.Catalog, err
 		return nil, err
 	}
 	slices.SortFunc(found.Items, func(a, b ocv1.ClusterCatalog) int { return strings.Compare(a.Name, b.Name) })
-	list := make([]resolver.Catalog, len(found.Items))
+	list := make([]gathered, len(found.Items))
 	var group errgroup.Group
 	group.SetLimit(2)
 	for i := range found.Items {
 		cc := &found.Items[i]
 		group.Go(func() error {
-			list[i] = resolver.NewCatalog(cc, fetch(ctx, from, cc))
+			list[i] = gathered{cc, resolver.NewCatalog(cc, fetch(ctx, from, cc))}
 			return nil
 		})
 	}
 	return list, group.Wait()
 }
 
+// notAvailable is why a catalog that is switched off has no content.
+const notAvailable = "it is not available"
+
 // fetch brings the content of one catalog; a failure is an answer too.
 func fetch(ctx context.Context, from source.Fetcher, cc *ocv1.ClusterCatalog) catalog.Content {
 	if cc.Spec.AvailabilityMode == ocv1.AvailabilityModeUnavailable || cc.DeletionTimestamp != nil {
-		return catalog.Content{Problem: "it is not available"}
+		return catalog.Content{Problem: notAvailable}
 	}
 	if cc.Status.URLs == nil || cc.Status.URLs.Base == "" {
 		return catalog.Content{Problem: "it has not been unpacked yet"}
