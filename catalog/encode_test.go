@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -192,8 +193,10 @@ func TestManyAreDecodedUnderOneLimit(t *testing.T) {
 	for i := range many {
 		many[i] = one
 	}
-	if _, problems := DecodeAll(many, Limits{IndexBytes: 20 << 10}); problems[0] != nil || !errors.Is(errors.Join(problems...), ErrLimit) {
-		t.Errorf("got %v", errors.Join(problems...))
+	_, problems = DecodeAll(many, Limits{IndexBytes: 20 << 10})
+	// Which of them the limit leaves room for is up to the scheduler.
+	if fit := slices.Contains(problems, nil); !fit || !errors.Is(errors.Join(problems...), ErrLimit) {
+		t.Errorf("some fit: %v; got %v", fit, errors.Join(problems...))
 	}
 	if indexes, problems := DecodeAll(nil, Limits{}); len(indexes)+len(problems) != 0 {
 		t.Errorf("got %v, %v", indexes, problems)

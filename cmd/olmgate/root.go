@@ -69,7 +69,7 @@ moment of kubectl apply, as an admission webhook, and on the command line, with 
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageFunc(usage)
-	root.AddCommand(newServe(s), newStatusWriter(s), newResolve(s), newStatus(s), newOutdated(s), newExplain(s), newCatalog(s), newDoctor(s), newConfig(s), newVersion(s))
+	root.AddCommand(newServe(s), newStatusWriter(s), newResolve(s), newCheck(s), newStatus(s), newOutdated(s), newExplain(s), newCatalog(s), newDoctor(s), newConfig(s), newVersion(s))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
