@@ -40,8 +40,8 @@ func newWrites() *writes {
 	return &writes{jobs: map[string]*job{}, busy: map[string]bool{}, wake: make(chan struct{}, 1)}
 }
 
-// put queues a write in place of the one that waits, and reports whether none did.
-func (q *writes) put(name string, j *job) bool {
+// put queues a write in place of the one that waits.
+func (q *writes) put(name string, j *job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	old := q.jobs[name]
@@ -53,7 +53,6 @@ func (q *writes) put(name string, j *job) bool {
 	}
 	q.jobs[name] = j
 	q.poke()
-	return old == nil
 }
 
 // drop takes a write back that has become needless.
