@@ -22,9 +22,12 @@ func (e *evaluation) search(through uint8, requested bool, target func(i int) bo
 	p := e.pkg
 	previous := make([]int, len(p.Bundles)) // position+2 of the bundle before, 1 for the installed one, 0 when unseen
 	var work int
-	frontier := e.hops(e.installed.name, e.installed, through, requested, &work)
-	for _, i := range frontier {
-		previous[i] = 1
+	var frontier []int
+	for _, i := range e.hops(e.installed.name, e.installed, through, requested, &work) {
+		if previous[i] == 0 { // several channels may lead there
+			previous[i] = 1
+			frontier = append(frontier, i)
+		}
 	}
 	for len(frontier) > 0 {
 		best := -1

@@ -162,7 +162,8 @@ func (w *Writer) written(name string, j *job, left *ocv1.ClusterExtension) {
 	clear(st.owned) // what the API server returned says it
 }
 
-// failed queues a job again, unless a newer one waits, and returns after how long.
+// failed has an extension evaluated again, and returns after how long. The job itself is not kept: what it asks for may not
+// be true any more by then.
 func (w *Writer) failed(name string, j *job) time.Duration {
 	w.mu.Lock()
 	wait := backoffFirst
@@ -172,9 +173,6 @@ func (w *Writer) failed(name string, j *job) time.Duration {
 		st.notBefore = time.Now().Add(wait)
 	}
 	w.mu.Unlock()
-	j.due = time.Now().Add(wait)
-	w.writes.putBack(name, j)
-	// By then the cache may know what was in the way.
 	if q := w.extensions.Load(); q != nil {
 		(*q).AddAfter(request(name), wait)
 	}

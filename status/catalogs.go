@@ -32,7 +32,8 @@ func (w *Writer) loadingFor(cc *ocv1.ClusterCatalog) time.Duration {
 	st, known := w.Contents.State(cc.Name)
 	// The contents follow catalogs by a watch of their own, which may be behind the cache or ahead of it.
 	apart := !known || st.UID != cc.UID || meta.IsStatusConditionTrue(cc.Status.Conditions, ocv1.TypeServing) && st.Wanted != refOf(cc)
-	loads := apart || st.Failures == 0 && (st.Phase == store.Loading || st.Phase == store.Outdated)
+	// A first try that fails is usual while catalogd restarts.
+	loads := apart || st.Phase == store.Loading || st.Phase == store.Outdated || st.Phase == store.Failed
 	loads = loads && cc.DeletionTimestamp == nil && cc.Spec.AvailabilityMode != ocv1.AvailabilityModeUnavailable
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,6 +86,31 @@ func (w *Writer) lookAtCatalog(ctx context.Context, req reconcile.Request) (reco
 // One that resolves depends on the catalogs that its selector meets and on its package in them. The message of one that
 // does not may name any catalog.
 func (w *Writer) affected(name string, now *resolver.Catalog) []string {
+	old, packages := w.replaceFace(name, now)
+	change := compareFaces(old, now)
+	if !change.any {
+		return nil
+	}
+	change.compare(packages)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []string
+	for ext, st := range w.known {
+		switch {
+		case st.evaluating: // with the catalog as it was, perhaps
+		case st.last == nil || st.last.outcome != resolver.OutcomeResolved || !st.readable:
+		case !selects(st, old) && !selects(st, now):
+			continue
+		case change.contentOnly && change.same[st.pkg]:
+			continue
+		}
+		list = append(list, ext)
+	}
+	return list
+}
+
+// replaceFace puts a face in place, and returns the one before and the packages that extensions ask for.
+func (w *Writer) replaceFace(name string, now *resolver.Catalog) (*resolver.Catalog, map[string]bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	old := w.faces[name]
@@ -94,22 +120,11 @@ func (w *Writer) affected(name string, now *resolver.Catalog) []string {
 	} else {
 		w.faces[name] = now
 	}
-	change := compareFaces(old, now)
-	if !change.any {
-		return nil
+	packages := map[string]bool{}
+	for _, st := range w.known {
+		packages[st.pkg] = true
 	}
-	var list []string
-	for ext, st := range w.known {
-		switch {
-		case st.last == nil || st.last.outcome != resolver.OutcomeResolved || !st.readable:
-		case !selects(st, old) && !selects(st, now):
-			continue
-		case change.contentOnly && !change.inPackage(st.pkg):
-			continue
-		}
-		list = append(list, ext)
-	}
-	return list
+	return old, packages
 }
 
 func selects(st *extension, c *resolver.Catalog) bool { return c != nil && st.selector.Selects(c) }
@@ -120,12 +135,12 @@ type change struct {
 	// contentOnly is whether both have content, and differ in nothing else.
 	contentOnly bool
 	old, now    *resolver.Catalog
-	// packages remembers which were compared.
-	packages map[string]bool
+	// same are the packages that both hold alike, when only the content differs.
+	same map[string]bool
 }
 
 func compareFaces(old, now *resolver.Catalog) *change {
-	c := &change{old: old, now: now, packages: map[string]bool{}}
+	c := &change{old: old, now: now}
 	if old == nil || now == nil {
 		c.any = old != now
 		return c
@@ -138,12 +153,13 @@ func compareFaces(old, now *resolver.Catalog) *change {
 	return c
 }
 
-// inPackage reports whether a package differs.
-func (c *change) inPackage(name string) bool {
-	differs, done := c.packages[name]
-	if !done {
-		differs = !reflect.DeepEqual(c.old.Content.Index.Package(name), c.now.Content.Index.Package(name))
-		c.packages[name] = differs
+// compare finds out which packages differ.
+func (c *change) compare(packages map[string]bool) {
+	if !c.contentOnly {
+		return
 	}
-	return differs
+	c.same = map[string]bool{}
+	for name := range packages {
+		c.same[name] = reflect.DeepEqual(c.old.Content.Index.Package(name), c.now.Content.Index.Package(name))
+	}
 }

@@ -57,7 +57,8 @@ func (w *Writer) tellOwners(ext *ocv1.ClusterExtension, st *extension, have *pre
 	var lines []string
 	for _, name := range plainTypes {
 		owner, taken := have.names[name]
-		if had := have.applied[name] != nil || st.owned[name] != ""; taken && had && st.told[name] != owner {
+		// What a leader before this one gave up, it told itself.
+		if had := byType(st.asked, name) != nil || st.owned[name] != ""; taken && had && st.told[name] != owner {
 			st.told[name] = owner
 			lines = append(lines, fmt.Sprintf("condition %s is left to its other owner: %s", name, owner))
 		}

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"slices"
 	"time"
 
 	ocv1 "github.com/operator-framework/operator-controller/api/v1"
@@ -18,8 +19,9 @@ type extension struct {
 	// selector selects catalogs; readable is false when it cannot be read.
 	selector resolver.Selector
 	readable bool
-	// last is the last verdict, nil when there is none to give.
-	last *summary
+	// last is the last verdict, nil when there is none to give. While evaluating, it is not known yet what the next depends on.
+	last       *summary
+	evaluating bool
 	// written are the conditions and managed the managed fields as the last write left them, until the cache has them too;
 	// version is the resource version that it gave, "" before.
 	written []metav1.Condition
@@ -61,7 +63,7 @@ func (w *Writer) track(ext *ocv1.ClusterExtension) *extension {
 		st = &extension{uid: ext.UID, owned: map[string]string{}, told: map[string]string{}}
 		w.known[ext.Name] = st
 	}
-	st.selector, st.readable, st.pkg = selector, err == nil, ""
+	st.selector, st.readable, st.pkg, st.evaluating = selector, err == nil, "", true
 	if src := ext.Spec.Source.Catalog; src != nil {
 		st.pkg = src.PackageName
 	}
@@ -71,7 +73,7 @@ func (w *Writer) track(ext *ocv1.ClusterExtension) *extension {
 func (w *Writer) remember(st *extension, v *resolver.Verdict) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	st.last, st.held = nil, time.Time{}
+	st.last, st.held, st.evaluating = nil, time.Time{}, false
 	if v != nil {
 		st.last = &summary{v.Outcome, v.Reason, v.Update.Available, v.Update.Reason, v.Update.Hops, time.Now()}
 	}
@@ -80,6 +82,8 @@ func (w *Writer) remember(st *extension, v *resolver.Verdict) {
 // present is how an extension's conditions stand.
 type present struct {
 	conditions []metav1.Condition
+	// before are those that a transition starts from: the last write's, then those that are there.
+	before []metav1.Condition
 	owners
 	// undone is whether somebody changed what was written last.
 	undone bool
@@ -99,8 +103,11 @@ func (w *Writer) current(st *extension, ext *ocv1.ClusterExtension) present {
 			st.written, st.managed = nil, nil
 		}
 	}
-	p := present{conditions: conditions, owners: conditionOwners(managed)}
-	p.undone = !stale && !sameAll(st.asked, conditions)
+	p := present{conditions: conditions, before: conditions, owners: conditionOwners(managed)}
+	if p.undone = !stale && !sameAll(st.asked, conditions); p.undone {
+		// What somebody took away comes back as it was: that is no transition.
+		p.before = append(slices.Clone(st.asked), conditions...)
+	}
 	for name, owner := range st.owned {
 		if p.others[name] == nil {
 			p.others[name] = fields{}
@@ -221,7 +228,8 @@ func (w *Writer) due(st *extension, want *desired, have *present) time.Time {
 	defer w.mu.Unlock()
 	now := time.Now()
 	again := have.undone && len(st.asked) == len(want.conditions) && sameAll(want.conditions, st.asked)
-	if again && st.notBefore.Before(now) {
+	// Once for each write, however often it is looked at.
+	if again && st.wrote.After(st.undoneAt) {
 		if now.Sub(st.undoneAt) > undoneForgotten {
 			st.undone = 0
 		}
@@ -239,8 +247,8 @@ func (w *Writer) holdBack(st *extension, v *resolver.Verdict, loading bool, have
 	passing := loading && v.Outcome == resolver.OutcomeUndecided
 	// operator-controller unsets what is installed while it cannot find out. What was written for this generation stays.
 	if v.Update.Reason == resolver.InstalledStateUnknown {
-		old := byType(have.conditions, TypeResolved)
-		passing = passing || old != nil && old.ObservedGeneration == generation && old.Status != metav1.ConditionUnknown
+		old := byType(have.conditions, TypeUpdateAvailable)
+		passing = passing || old != nil && old.ObservedGeneration == generation && old.Reason != string(resolver.InstalledStateUnknown)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,13 @@ var _ manager.LeaderElectionRunnable = (*Leader)(nil)
 
 // NeedLeaderElection is false: the managers it runs elect.
 func (*Leader) NeedLeaderElection() bool { return false }
+
+// The usual times of an election.
+const (
+	defaultLeaseDuration = 15 * time.Second
+	defaultRenewDeadline = 10 * time.Second
+	defaultRetryPeriod   = 2 * time.Second
+)
 
 // restartMax bounds the wait before the next manager.
 const restartMax = 30 * time.Second
@@ -68,7 +76,7 @@ func (l *Leader) lead(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lock, err := NewLock(l.Kube, l.Namespace)
+	lock, err := NewLock(l.Kube, l.Namespace, cmp.Or(l.RenewDeadline, defaultRenewDeadline))
 	if err != nil {
 		return err
 	}
@@ -83,9 +91,9 @@ func (l *Leader) lead(ctx context.Context) error {
 		LeaderElectionNamespace:             l.Namespace,
 		LeaderElectionResourceLockInterface: lock,
 		LeaderElectionReleaseOnCancel:       true,
-		LeaseDuration:                       orDefault(l.LeaseDuration),
-		RenewDeadline:                       orDefault(l.RenewDeadline),
-		RetryPeriod:                         orDefault(l.RetryPeriod),
+		LeaseDuration:                       new(cmp.Or(l.LeaseDuration, defaultLeaseDuration)),
+		RenewDeadline:                       new(cmp.Or(l.RenewDeadline, defaultRenewDeadline)),
+		RetryPeriod:                         new(cmp.Or(l.RetryPeriod, defaultRetryPeriod)),
 	}
 	mgr, err := ctrl.NewManager(l.Kube, options)
 	if err != nil {
@@ -98,11 +106,4 @@ func (l *Leader) lead(ctx context.Context) error {
 		return fmt.Errorf("writing status: %w", err)
 	}
 	return errors.New("the manager ended")
-}
-
-func orDefault(d time.Duration) *time.Duration {
-	if d == 0 {
-		return nil
-	}
-	return &d
 }

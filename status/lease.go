@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
@@ -22,9 +23,12 @@ type lease struct {
 	*resourcelock.LeaseLock
 }
 
-// NewLock returns the lock that decides which replica writes.
-func NewLock(kube *rest.Config, namespace string) (resourcelock.Interface, error) {
-	client, err := coordinationv1.NewForConfig(rest.AddUserAgent(rest.CopyConfig(kube), "leader-election"))
+// NewLock returns the lock that decides which replica writes. A request may take half of the time in which the Lease has to
+// be renewed, so that one that hangs does not lose it.
+func NewLock(kube *rest.Config, namespace string, renewDeadline time.Duration) (resourcelock.Interface, error) {
+	config := rest.AddUserAgent(rest.CopyConfig(kube), "leader-election")
+	config.Timeout = renewDeadline / 2
+	client, err := coordinationv1.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("setting up the client for the Lease: %w", err)
 	}

@@ -108,8 +108,10 @@ func (m *Metrics) wrote(result string) { m.writes.WithLabelValues(result).Inc() 
 
 func (m *Metrics) evaluated(took time.Duration) { m.evaluation.Observe(took.Seconds()) }
 
-// serve has the gauges show a Writer, nil for none.
+// serve has the gauges show a Writer, until stop is called for it or another takes its place.
 func (m *Metrics) serve(w *Writer) { m.writer.Store(w) }
+
+func (m *Metrics) stop(w *Writer) { m.writer.CompareAndSwap(w, nil) }
 
 // gauges collects what the working Writer knows.
 type gauges struct{ m *Metrics }

@@ -133,13 +133,3 @@ func (q *writes) done(name string) {
 	delete(q.busy, name)
 	q.poke()
 }
-
-// putBack queues a write that failed, unless a newer one waits.
-func (q *writes) putBack(name string, j *job) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.jobs[name] == nil {
-		q.jobs[name] = j
-		q.poke()
-	}
-}

@@ -259,16 +259,6 @@ func TestTheUrgentIsWrittenFirst(t *testing.T) {
 	}
 }
 
-func TestFailedWritesDoNotReplaceNewerOnes(t *testing.T) {
-	q := newWrites()
-	old, newer := &job{}, &job{}
-	q.put("a", newer)
-	q.putBack("a", old)
-	if _, j, _ := q.next(t.Context()); j != newer {
-		t.Error("the failed write took the place of a newer one")
-	}
-}
-
 func managed(manager string, operation metav1.ManagedFieldsOperationType, text string) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{Manager: manager, Operation: operation, Subresource: "status", FieldsV1: metav1.NewFieldsV1(text)}
 }

@@ -125,7 +125,7 @@ func (w *Writer) run(ctx context.Context) error {
 		return fmt.Errorf("listing ClusterExtensions: %w", err)
 	}
 	w.Metrics.serve(w)
-	defer w.Metrics.serve(nil)
+	defer w.Metrics.stop(w)
 	var group sync.WaitGroup
 	for range writersAtATime {
 		group.Go(func() {
@@ -218,8 +218,8 @@ func (w *Writer) evaluate(ctx context.Context, ext *ocv1.ClusterExtension) (time
 		w.writes.drop(ext.Name)
 		return 0, nil
 	}
-	want.setTimes(have.conditions)
-	j := &job{ext: ext, desired: want, before: have.conditions, made: time.Now(), due: w.due(st, &want, &have)}
+	want.setTimes(have.before)
+	j := &job{ext: ext, desired: want, before: have.before, made: time.Now(), due: w.due(st, &want, &have)}
 	j.bad = turnsBad(j.before, j.conditions)
 	w.writes.put(ext.Name, j)
 	return 0, nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"strings"
 
 	ocv1 "github.com/operator-framework/operator-controller/api/v1"
@@ -71,7 +72,19 @@ func reason(err error) string {
 // maxReason bounds what is repeated of an error, in characters.
 const maxReason = 500
 
+// fleeting is what differs in an error from try to try though nothing has changed: the own end of a connection, and the
+// time.
+var fleeting = regexp.MustCompile(`(?:\d+\.\d+\.\d+\.\d+|\[[0-9A-Fa-f:.%a-z]*\]):\d+->|current time \S+ is`)
+
+// shorten makes a text one line of bounded length, and equal for the same trouble: who compares reasons would otherwise
+// take every try for news.
 func shorten(s string) string {
+	s = fleeting.ReplaceAllStringFunc(s, func(found string) string {
+		if strings.HasSuffix(found, "is") {
+			return "current time is"
+		}
+		return ""
+	})
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
 	if r := []rune(s); len(r) > maxReason {
 		return string(r[:maxReason]) + "..."

@@ -38,7 +38,7 @@ func usage(cmd *cobra.Command) error {
 		b.WriteString("\nCommands:\n")
 		for _, c := range cmd.Commands() {
 			if c.IsAvailableCommand() || c.Name() == "help" {
-				fmt.Fprintf(&b, "  %-*s %s\n", cmd.NamePadding(), c.Name(), c.Short)
+				fmt.Fprintf(&b, "  %-*s %s\n", namePadding(cmd), c.Name(), c.Short)
 			}
 		}
 	}
@@ -132,4 +132,13 @@ func didYouMean(names []string) string {
 		return ""
 	}
 	return "; did you mean " + strings.Join(names[:min(most, len(names))], " or ") + "?"
+}
+
+// namePadding is a column for the names of a command's subcommands; cobra's NamePadding is one for its siblings.
+func namePadding(cmd *cobra.Command) int {
+	widest := 0
+	for _, c := range cmd.Commands() {
+		widest = max(widest, len(c.Name()))
+	}
+	return widest + 1
 }
