@@ -287,22 +287,76 @@ func TestWhatPassesByItselfIsNotWritten(t *testing.T) {
 	st := &extension{}
 	undecided := &resolver.Verdict{Outcome: resolver.OutcomeUndecided, Update: &resolver.Update{}}
 	unknown := &resolver.Verdict{Outcome: resolver.OutcomeResolved, Update: &resolver.Update{Reason: resolver.InstalledStateUnknown}}
-	decided := present{conditions: []metav1.Condition{{Type: TypeResolved, Status: metav1.ConditionTrue, ObservedGeneration: 3}}}
+	said := func(reason resolver.Reason) *present {
+		return &present{conditions: []metav1.Condition{{Type: TypeUpdateAvailable, Reason: string(reason), ObservedGeneration: 3}}}
+	}
 	if left := w.holdBack(st, undecided, true, &present{}, 3); left <= 0 {
 		t.Error("content that is being loaded is written about")
 	}
 	if left := w.holdBack(st, undecided, false, &present{}, 3); left > 0 {
 		t.Error("content that is missing is not written about")
 	}
-	if left := w.holdBack(st, unknown, false, &decided, 3); left <= 0 {
+	if left := w.holdBack(st, unknown, false, said(resolver.UpToDate), 3); left <= 0 {
 		t.Error("an installed state that was unset is written about")
 	}
-	if left := w.holdBack(st, unknown, false, &decided, 4); left > 0 {
+	if left := w.holdBack(st, unknown, false, said(resolver.InstalledStateUnknown), 3); left > 0 {
+		t.Error("what was written about already is held back")
+	}
+	if left := w.holdBack(st, unknown, false, said(resolver.UpToDate), 4); left > 0 {
 		t.Error("another generation is not written about")
 	}
 	st.held = time.Now().Add(-2 * time.Minute)
 	if left := w.holdBack(st, undecided, true, &present{}, 3); left > 0 {
 		t.Error("what does not pass is never written about")
+	}
+}
+
+// A write that others undo is counted once, however often it is looked at, and the next ones wait longer each time.
+func TestUndoneWritesWaitLonger(t *testing.T) {
+	w := newTestWriter(t, Options{})
+	want := desired{conditions: []metav1.Condition{{Type: TypeResolved, Reason: "Resolved"}}}
+	st := &extension{asked: want.conditions}
+	undone := &present{undone: true}
+	var last time.Duration
+	for round := range 4 {
+		st.wrote = time.Now()
+		var wait time.Duration
+		for range 5 {
+			wait = time.Until(w.due(st, &want, undone))
+		}
+		if st.undone != round+1 {
+			t.Errorf("round %d was counted as %d", round+1, st.undone)
+		}
+		if round > 0 && wait <= last || round == 0 && wait > 0 {
+			t.Errorf("round %d waits %s after %s", round+1, wait, last)
+		}
+		last = wait
+	}
+	st.wrote, st.undoneAt, st.notBefore = time.Now(), time.Now().Add(-time.Hour), time.Time{}
+	if wait := time.Until(w.due(st, &want, undone)); wait > 0 {
+		t.Errorf("after an hour it waits %s", wait)
+	}
+	// What has to change is written at once.
+	st.wrote, st.notBefore = time.Now(), time.Time{}
+	other := desired{conditions: []metav1.Condition{{Type: TypeResolved, Reason: "PackageNotFound"}}}
+	if wait := time.Until(w.due(st, &other, undone)); wait > 0 {
+		t.Errorf("another verdict waits %s", wait)
+	}
+}
+
+// What somebody took away comes back with its time, and is no transition.
+func TestWhatComesBackIsNoTransition(t *testing.T) {
+	w := newTestWriter(t, Options{})
+	ext := &ocv1.ClusterExtension{ObjectMeta: metav1.ObjectMeta{Name: "kiln", UID: "u", ResourceVersion: "20"}}
+	st := w.track(ext)
+	then := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
+	st.asked = []metav1.Condition{{Type: TypeResolved, Status: metav1.ConditionFalse, Reason: "PackageNotFound", LastTransitionTime: then}}
+	st.version = "10"
+	have := w.current(st, ext)
+	want := desired{conditions: []metav1.Condition{{Type: TypeResolved, Status: metav1.ConditionFalse, Reason: "PackageNotFound"}}}
+	want.setTimes(have.before)
+	if got := want.conditions[0].LastTransitionTime; !have.undone || !got.Equal(&then) || turnsBad(have.before, want.conditions) {
+		t.Errorf("undone %v, time %s, want %s", have.undone, got, then)
 	}
 }
 
