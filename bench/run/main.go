@@ -1,6 +1,6 @@
 // Command bench measures olmgate against peers in the same run, on real catalogs, and writes bench/results.json.
 //
-//	go run ./run -olmgate ../bin/olmgate [-catalogs DIR] [-only load,snapshot,resolve,memory,admission,status]
+//	go run ./run -olmgate ../bin/olmgate [-catalogs DIR] [-only load,snapshot,resolve,check,memory,admission,status]
 //
 // It is a module of its own, so that the product does not depend on the peers.
 package main
@@ -46,7 +46,7 @@ func main() {
 	flag.StringVar(&b.binary, "olmgate", "../bin/olmgate", "the olmgate binary")
 	flag.StringVar(&b.catalogs, "catalogs", defaultCatalogs(), "folder of the real catalogs, NAME.jsonl.zst")
 	flag.StringVar(&b.out, "out", "results.json", "file for the results")
-	flag.StringVar(&only, "only", "load,snapshot,resolve,memory,admission,status", "what to measure")
+	flag.StringVar(&only, "only", "load,snapshot,resolve,check,memory,admission,status", "what to measure")
 	flag.Parse()
 	b.only = strings.Split(only, ",")
 	if _, err := os.Stat(b.path(bigFour[0])); err != nil {
@@ -98,7 +98,7 @@ func (b *bench) run(ctx context.Context) error {
 	for _, m := range []struct {
 		name    string
 		measure func(context.Context) error
-	}{{"load", b.load}, {"snapshot", b.snapshot}, {"resolve", b.resolve}} {
+	}{{"load", b.load}, {"snapshot", b.snapshot}, {"resolve", b.resolve}, {"check", b.check}} {
 		if b.wants(m.name) {
 			fmt.Fprintf(os.Stderr, "measuring %s\n", m.name)
 			if err := m.measure(ctx); err != nil {
