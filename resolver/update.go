@@ -79,12 +79,14 @@ func (u *Update) fill(v *Verdict, r *request, a answer) {
 		u.unknown(v.Reason, "resolution fails before any catalog is looked at")
 	case r.unknownState:
 		u.unknown(InstalledStateUnknown, "it is not known what is installed (condition Installed is Unknown)")
-	case a.outcome == OutcomeUndecided:
-		u.unknown(v.Reason, "the content of a catalog is not at hand")
 	case r.installed == nil && v.Bundle != nil:
 		u.say(NoUpdate, NotInstalled, "nothing is installed yet; %s would be", v.Bundle.Name)
+	case r.installed == nil && a.outcome == OutcomeUndecided:
+		u.say(NoUpdate, NotInstalled, "nothing is installed yet, and what would be is undecided (%s)", v.Reason)
 	case r.installed == nil:
 		u.say(NoUpdate, NotInstalled, "nothing is installed yet, and nothing would be (%s)", v.Reason)
+	case a.outcome == OutcomeUndecided:
+		u.unknown(v.Reason, "the content of a catalog is not at hand")
 	case a.from == nil || a.from.eval == nil:
 		u.unknown(v.Reason, "no catalog is selected")
 	case !r.installed.parsed:
