@@ -271,9 +271,9 @@ func TestTranscriptsInPages(t *testing.T) {
 // TestFlagsAreDocumented looks for every flag of the verbs in the pages about them.
 func TestFlagsAreDocumented(t *testing.T) {
 	program := build(t)
-	text := read(t, "docs/cli.md") + read(t, "docs/configuration.md")
+	text := read(t, "docs/cli.md") + read(t, "docs/configuration.md") + read(t, "docs/check.md")
 	flag := regexp.MustCompile(`(?m)^ +(?:-\w, +)?(--[a-z-]+)`)
-	for _, verb := range []string{"resolve", "status", "outdated", "explain", "catalog ls", "catalog show", "catalog snapshot", "catalog inspect", "catalog diff", "config defaults", "config check", "serve", "status-writer", "version"} {
+	for _, verb := range []string{"resolve", "status", "outdated", "explain", "catalog ls", "catalog show", "catalog snapshot", "catalog inspect", "catalog diff", "config defaults", "config check", "serve", "status-writer", "check", "version"} {
 		out, err := exec.CommandContext(t.Context(), program, append(strings.Fields(verb), "--help")...).Output()
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ func TestEveryDoorSaysTheSame(t *testing.T) {
 	w := gated(t)
 	w.sample(0, "a", "b", "community", "operatorhubio")
 	w.kubectl("patch", "clustercatalog", "b", "--type=merge", `--patch={"spec":{"priority":5}}`)
-	w.apply(clusterCatalog("unborn", cluster.RegistryAddress+"/unborn:latest"))
+	w.apply(clusterCatalog("unborn", cluster.RegistryAddress+"/never-pushed:latest"))
 	w.kubectl("patch", "clustercatalog", "unborn", "--type=merge", `--patch={"spec":{"priority":-5}}`)
 	w.statusWriter()
 
