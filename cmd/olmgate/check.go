@@ -101,6 +101,7 @@ func (o *checkOptions) add(cmd *cobra.Command) {
 	addSection(to, "Baseline", flags)
 
 	o.catalogs.add(to)
+	o.catalogs.orFiles = "; for an answer without a cluster, give catalogs with --catalogs or --snapshot, or check the objects alone with --schema-only"
 	o.flags = to
 	for flag, values := range map[string][]string{
 		"rule":             {string(resolver.RulePackage), string(resolver.RuleBundle)},
