@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -182,12 +183,29 @@ func (b *Baseline) Write(file string) error {
 		return err
 	}
 	text = append([]byte("# Findings of olmgate check that are accepted. An entry without expires holds until it is removed.\n"), text...)
-	part := file + ".part"
-	if err := os.WriteFile(part, text, 0o644); err != nil { //nolint:gosec // it belongs into a repository
-		return fmt.Errorf("writing the baseline: %w", err)
-	}
-	if err := os.Rename(part, file); err != nil {
+	err = writeInOneStep(file, text)
+	if err != nil {
 		return fmt.Errorf("writing the baseline: %w", err)
 	}
 	return nil
+}
+
+// writeInOneStep puts a file in place of what is there. It follows no link.
+func writeInOneStep(file string, text []byte) error {
+	part, err := os.CreateTemp(filepath.Dir(file), ".olmgate-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(part.Name()) // there is none any more when all went well
+	_, err = part.Write(text)
+	if chmodErr := part.Chmod(0o644); err == nil { // it belongs into a repository
+		err = chmodErr
+	}
+	if closeErr := part.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(part.Name(), file)
 }

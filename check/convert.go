@@ -25,7 +25,7 @@ type repeatedKey struct {
 	line, column int
 }
 
-var errTooMany = fmt.Errorf("it holds more than %d values once its aliases are followed", maxValues)
+var errTooMany = errors.New("it holds too many values once its aliases are followed")
 
 // value is a node as JSON would have it.
 func (c *converter) value(n *yamlv3.Node, path string) (any, error) {

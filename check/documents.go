@@ -2,9 +2,12 @@ package check
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -17,6 +20,9 @@ const maxInput = 32 << 20
 
 // maxValues bounds about how many values a document has, once aliases are followed.
 const maxValues = 2_000_000
+
+// spareValues are how many more values than characters a document may have.
+const spareValues = 10_000
 
 // document is one YAML document of a file, or several JSON objects one after the other.
 type document struct {
@@ -96,12 +102,15 @@ func directives(text []byte) bool {
 var marks = [][]byte{[]byte("ClusterExtension"), []byte("ClusterCatalog"), []byte("operatorframework.io/v1alpha1")}
 
 func marked(text []byte) bool {
-	for _, m := range marks {
-		if bytes.Contains(text, m) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(marks, func(m []byte) bool { return bytes.Contains(text, m) })
+}
+
+// veils are ways to write a text that hide it from a search.
+var veils = [][]byte{[]byte(`\u`), []byte(`\U`), []byte(`\x`), []byte("\\\n"), []byte("\\\r\n"), []byte("!!binary")}
+
+// veiled reports whether a text may hold a mark that a search does not find.
+func veiled(text []byte) bool {
+	return slices.ContainsFunc(veils, func(v []byte) bool { return bytes.Contains(text, v) })
 }
 
 var (
@@ -147,8 +156,15 @@ func parse(name string, doc document) ([]*yamlv3.Node, error) {
 			return nodes, err
 		}
 	}
-	var root yamlv3.Node
-	if err := yamlv3.Unmarshal(doc.text, &root); err != nil {
+	var root, more yamlv3.Node
+	decoder := yamlv3.NewDecoder(bytes.NewReader(doc.text))
+	if err := decoder.Decode(&root); err != nil && !errors.Is(err, io.EOF) {
+		return nil, notYAML(name, doc, err)
+	}
+	// Something behind the first value would not be checked.
+	if err := decoder.Decode(&more); err == nil {
+		return nil, problem{name, doc.line + max(more.Line, 1) - 1, "this is not YAML: there is something behind the end of the value"}
+	} else if !errors.Is(err, io.EOF) {
 		return nil, notYAML(name, doc, err)
 	}
 	if len(root.Content) == 0 {

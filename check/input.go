@@ -63,7 +63,7 @@ func (f *found) of(kind string) []*object {
 // those that make no sense at all.
 func (in *Inputs) read(ctx context.Context, from tree) (*found, error) {
 	f := &found{passed: map[string]int{}, compared: in.compared, progress: in.progress}
-	w := &walker{from: from, exclude: parseExcludes(in.Exclude), seen: map[string]bool{}}
+	w := &walker{from: from, exclude: parseExcludes(in.Exclude), seen: map[string]bool{}, named: map[string]bool{}}
 	for _, name := range in.Paths {
 		if name == "-" {
 			if err := f.stdin(ctx, in); err != nil {
@@ -114,6 +114,7 @@ func (w *walker) input(name string) error {
 	case w.exclude.match(name, false):
 		return nil
 	}
+	w.named[name] = true
 	return w.add(name)
 }
 
@@ -193,7 +194,7 @@ func (f *found) readFiles(ctx context.Context, from tree, files []string) {
 func readText(name string, text []byte, order int) part {
 	p := part{passed: map[string]int{}, bytes: len(text)}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	if !marked(text) {
+	if !marked(text) && !veiled(text) {
 		p.unread(text)
 		for _, c := range compression[2:] {
 			if bytes.HasPrefix(text, []byte(c.mark)) {
@@ -206,11 +207,12 @@ func readText(name string, text []byte, order int) part {
 		return p
 	}
 	for _, doc := range split(text) {
-		if !marked(doc.text) {
+		seen := marked(doc.text)
+		if !seen && !veiled(doc.text) {
 			p.unread(doc.text)
 			continue
 		}
-		if err := p.document(name, doc, order); err != nil {
+		if err := p.document(name, doc, order); err != nil && seen {
 			p.problem = err
 			return p
 		}
@@ -238,8 +240,10 @@ func (p *part) document(name string, doc document, order int) error {
 	if err != nil {
 		return err
 	}
+	// A value needs two characters at least, unless an alias stands for it: much of little is refused.
+	budget := min(maxValues, len(doc.text)+spareValues)
 	for i, n := range nodes {
-		objects, err := objectsIn(name, doc.number+i, n, func(kind string) {
+		objects, err := objectsIn(name, doc.number+i, n, &budget, func(kind string) {
 			p.total++
 			if kind != "" {
 				p.passed[kind]++

@@ -82,7 +82,6 @@ func (d *judged) verdictFindings(c *config.CheckConfiguration) {
 		if !shown || v.Reason == resolver.MissingCatalogSource && d.explained() {
 			break
 		}
-		d.findings = withoutRepeats(d.findings, v)
 		f := d.finding(string(v.Reason), level, v.Field, "%s", v.Message)
 		for _, s := range v.Suggestions {
 			f.Fixes = append(f.Fixes, report.Fix{Field: s.Field, Value: s.Value, Message: s.Message})
@@ -90,6 +89,9 @@ func (d *judged) verdictFindings(c *config.CheckConfiguration) {
 		if why := spared(c, d.ext); why != "" && level == report.Error {
 			f.Level = report.Warning
 			f.Message += " (a warning only, by the annotation " + bypassAnnotation + ": " + why + ")"
+		}
+		if f.Level == report.Error { // or what the API server refuses would pass for a warning
+			d.findings = withoutRepeats(d.findings, v)
 		}
 		d.findings = append(d.findings, f)
 	case resolver.OutcomeUndecided:

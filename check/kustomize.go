@@ -204,11 +204,14 @@ const errRemote = "%s is not here, and without --allow-network nothing is fetche
 // refuseRemote makes sure that rendering a directory needs nothing from elsewhere: everything that the kustomizations
 // name must lie in the tree.
 func refuseRemote(from tree, dir string, seen map[string]bool, depth int) error {
-	if key := filepath.Clean(dir); seen[key] || depth > maxDepth {
+	key := filepath.Clean(dir)
+	switch {
+	case seen[key]:
 		return nil
-	} else {
-		seen[key] = true
+	case depth > maxDepth:
+		return problem{file: show(dir), text: fmt.Sprintf("kustomizations lead on more than %d times", maxDepth)}
 	}
+	seen[key] = true
 	k, file, err := readKustomization(from, dir)
 	if err != nil {
 		return err
@@ -241,14 +244,33 @@ func refuseRemote(from tree, dir string, seen map[string]bool, depth int) error 
 
 // refuseRemotePlugins looks for addresses in what configures generators and transformers, which may name files too.
 func (k *kustomization) refuseRemotePlugins(from tree, dir, file string) error {
-	for _, name := range slices.Concat(k.Generators, k.Transformers, k.Validators) {
+	return refuseRemoteConfigs(from, dir, file, slices.Concat(k.Generators, k.Transformers, k.Validators), map[string]bool{})
+}
+
+// refuseRemoteConfigs looks at configurations: written out, in files, or made by the kustomization in a directory.
+func refuseRemoteConfigs(from tree, dir, file string, names []string, seen map[string]bool) error {
+	for _, name := range names {
 		text := []byte(name)
 		if !strings.Contains(name, "\n") {
 			at := filepath.Join(dir, filepath.FromSlash(name))
-			if info, err := from.stat(at); err != nil || info.IsDir() {
-				continue // kustomize says so, or it is a directory that is looked at by itself
+			if filepath.IsAbs(name) {
+				at = name
 			}
-			var err error
+			info, err := from.stat(at)
+			if err != nil || seen[filepath.Clean(at)] {
+				continue // kustomize says what is wrong with it
+			}
+			seen[filepath.Clean(at)] = true
+			if info.IsDir() {
+				k, file, err := readKustomization(from, at)
+				if err != nil {
+					return err
+				}
+				if err := refuseRemoteConfigs(from, at, file, slices.Concat(k.roots(), k.files()), seen); err != nil {
+					return err
+				}
+				continue
+			}
 			if text, err = readAll(from, at); err != nil {
 				return err
 			}
@@ -343,7 +365,8 @@ func (w *walker) partial(f *found) {
 			continue
 		}
 		for _, name := range k.patches() {
-			if name != "" && !strings.Contains(name, "\n") {
+			// What is a resource too is a whole object.
+			if name != "" && !strings.Contains(name, "\n") && !slices.Contains(k.Resources, name) {
 				patches[filepath.Join(dir, filepath.FromSlash(name))] = true
 			}
 		}
@@ -352,7 +375,7 @@ func (w *walker) partial(f *found) {
 		return
 	}
 	before := len(w.files)
-	w.files = slices.DeleteFunc(w.files, func(name string) bool { return patches[filepath.Clean(name)] })
+	w.files = slices.DeleteFunc(w.files, func(name string) bool { return patches[filepath.Clean(name)] && !w.named[name] })
 	if n := before - len(w.files); n > 0 {
 		f.notices = append(f.notices, fmt.Sprintf("patches of kustomizations are passed over (%d): -k DIR checks what a kustomization renders", n))
 	}

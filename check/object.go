@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -57,10 +58,14 @@ type head struct{ apiVersion, kind string }
 
 func headOf(n *yamlv3.Node) (h head) {
 	text := func(key string) string {
-		if v := member(n, key); v != nil && v.Kind == yamlv3.ScalarNode {
-			return v.Value
+		v := inherited(n, key, maxMerges)
+		if v == nil || v.Kind != yamlv3.ScalarNode {
+			return ""
 		}
-		return ""
+		if s, ok := scalar(v).(string); ok {
+			return s
+		}
+		return v.Value
 	}
 	return head{text("apiVersion"), text("kind")}
 }
@@ -88,12 +93,28 @@ func (h head) read() bool {
 func (h head) list() bool { return strings.HasSuffix(h.kind, "List") && h.apiVersion != "" }
 
 // objectsIn are the objects of a node: itself, or the items of a List. passed is told of the kind of each other object.
-func objectsIn(file string, document int, n *yamlv3.Node, passed func(kind string)) ([]*object, error) {
-	if n.Kind != yamlv3.MappingNode {
+//
+// budget is how many values the objects may have together.
+func objectsIn(file string, document int, n *yamlv3.Node, budget *int, passed func(kind string)) ([]*object, error) {
+	return objectsBelow(file, document, n, head{}, maxLists, budget, passed)
+}
+
+// maxLists bounds how deep Lists lie in Lists.
+const maxLists = 16
+
+// objectsBelow takes what an object does not say of its kind from the List that it is in.
+func objectsBelow(file string, document int, n *yamlv3.Node, implied head, lists int, budget *int, passed func(kind string)) ([]*object, error) {
+	if n = followed(n); n == nil || n.Kind != yamlv3.MappingNode {
 		return nil, nil
 	}
 	h := headOf(n)
+	if implied.kind != "" {
+		h.kind, h.apiVersion = cmp.Or(h.kind, implied.kind), cmp.Or(h.apiVersion, implied.apiVersion)
+	}
 	if h.list() {
+		if lists == 0 {
+			return nil, problem{file, n.Line, "Lists lie too deep in Lists"}
+		}
 		items := member(n, "items")
 		if items == nil || items.Kind != yamlv3.SequenceNode {
 			return nil, nil
@@ -101,26 +122,11 @@ func objectsIn(file string, document int, n *yamlv3.Node, passed func(kind strin
 		implied := head{h.apiVersion, strings.TrimSuffix(h.kind, "List")}
 		var list []*object
 		for _, item := range items.Content {
-			item = followed(item)
-			if item == nil || item.Kind != yamlv3.MappingNode {
-				continue
-			}
-			one := headOf(item)
-			if one.kind == "" && implied.kind != "" {
-				one.kind = implied.kind
-			}
-			if one.apiVersion == "" && implied.kind != "" {
-				one.apiVersion = implied.apiVersion
-			}
-			if !one.read() {
-				passed(one.kind)
-				continue
-			}
-			o, err := newObject(file, document, item, one)
+			found, err := objectsBelow(file, document, item, implied, lists-1, budget, passed)
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, o)
+			list = append(list, found...)
 		}
 		return list, nil
 	}
@@ -128,16 +134,17 @@ func objectsIn(file string, document int, n *yamlv3.Node, passed func(kind strin
 		passed(h.kind)
 		return nil, nil
 	}
-	o, err := newObject(file, document, n, h)
+	o, err := newObject(file, document, n, h, budget)
 	if err != nil {
 		return nil, err
 	}
 	return []*object{o}, nil
 }
 
-func newObject(file string, document int, n *yamlv3.Node, h head) (*object, error) {
-	c := converter{left: maxValues}
+func newObject(file string, document int, n *yamlv3.Node, h head, budget *int) (*object, error) {
+	c := converter{left: *budget}
 	v, err := c.value(n, "")
+	*budget = c.left
 	if err != nil {
 		return nil, problem{file, n.Line, fmt.Sprintf("this %s cannot be read: %v", h.kind, err)}
 	}

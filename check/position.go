@@ -148,12 +148,36 @@ func member(n *yamlv3.Node, key string) *yamlv3.Node {
 	var value *yamlv3.Node
 	if n = followed(n); n != nil && n.Kind == yamlv3.MappingNode {
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == key {
+			if k := followed(n.Content[i]); k != nil && k.Value == key {
 				value = n.Content[i+1]
 			}
 		}
 	}
 	return followed(value)
+}
+
+// maxMerges bounds how far merge keys lead.
+const maxMerges = 16
+
+// inherited is a member, or that of a mapping that a merge key names.
+func inherited(n *yamlv3.Node, key string, left int) *yamlv3.Node {
+	if v := member(n, key); v != nil || left == 0 {
+		return v
+	}
+	from := member(n, "<<")
+	if from == nil {
+		return nil
+	}
+	list := []*yamlv3.Node{from}
+	if from.Kind == yamlv3.SequenceNode {
+		list = from.Content
+	}
+	for _, other := range list {
+		if v := inherited(followed(other), key, left-1); v != nil {
+			return v
+		}
+	}
+	return nil
 }
 
 // followed is what an alias stands for.

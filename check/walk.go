@@ -25,6 +25,8 @@ type walker struct {
 	files  []string
 	links  []string
 	kustom []string
+	// named are the files that were named themselves.
+	named map[string]bool
 	// seen are the files by their real paths.
 	seen    map[string]bool
 	notices []string

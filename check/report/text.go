@@ -71,7 +71,11 @@ func (p *page) finding(f *Finding) {
 	if f.Level == Error {
 		colour = red
 	}
-	where := fmt.Sprintf("%s:%d", f.File, f.Line)
+	file := f.File
+	if strings.HasPrefix(file, "::") {
+		file = "./" + file // GitHub would take such a line for a command
+	}
+	where := fmt.Sprintf("%s:%d", file, f.Line)
 	if f.Column > 0 {
 		where += fmt.Sprintf(":%d", f.Column)
 	}

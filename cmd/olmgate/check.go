@@ -166,13 +166,16 @@ func (o *checkOptions) run(ctx context.Context, s streams, paths []string) error
 	if err := o.takeFromConfig(&conf, where); err != nil {
 		return err
 	}
+	if err := spareInputs(outputs, paths); err != nil {
+		return err
+	}
 	if os.Getenv("GOGC") == "" {
 		// Most of what is read is soon dropped: a tenth less memory, for hardly more time.
 		defer debug.SetGCPercent(debug.SetGCPercent(checkGC))
 	}
 	once := func() error { return o.once(ctx, s, paths, conf, outputs) }
 	if o.watch {
-		return o.follow(ctx, s, paths, once)
+		return o.follow(ctx, s, paths, outputs, once)
 	}
 	return once()
 }

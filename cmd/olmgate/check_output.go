@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/olmgate/olmgate/check/report"
@@ -32,16 +33,36 @@ func parseOutputs(list []string) ([]output, error) {
 		if named && file == "" {
 			return nil, fmt.Errorf("-o %s names no file", text)
 		}
-		if used[file] {
+		key := file
+		if file != "" {
+			key = filepath.Clean(file)
+		}
+		if used[key] {
 			if file == "" {
 				return nil, errors.New("two formats would go to standard output: give one a file, as in -o json=check.json")
 			}
-			return nil, fmt.Errorf("two formats would go to %s: give each a file of its own", file)
+			return nil, fmt.Errorf("two formats would go to %s: give each a file of its own", key)
 		}
-		used[file] = true
+		used[key] = true
 		outputs = append(outputs, output{write, file})
 	}
 	return outputs, nil
+}
+
+// spareInputs refuses outputs that would take the place of what is checked.
+func spareInputs(outputs []output, paths []string) error {
+	for _, out := range outputs {
+		there, err := os.Stat(out.file)
+		if out.file == "" || err != nil {
+			continue
+		}
+		for _, p := range paths {
+			if info, err := os.Stat(p); err == nil && os.SameFile(info, there) {
+				return fmt.Errorf("-o would write over %s, which is to be checked: name another file", p)
+			}
+		}
+	}
+	return nil
 }
 
 // writeOutputs writes a report in all formats.

@@ -21,12 +21,18 @@ import (
 const watchInterval = time.Second
 
 // follow checks, and again whenever a file has changed, until it is interrupted.
-func (o *checkOptions) follow(ctx context.Context, s streams, paths []string, once func() error) error {
+func (o *checkOptions) follow(ctx context.Context, s streams, paths []string, outputs []output, once func() error) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ticks := time.NewTicker(watchInterval)
 	defer ticks.Stop()
-	before := o.state(paths)
+	written := map[string]bool{} // what is written here is no reason to look again
+	for _, out := range outputs {
+		if at, err := filepath.Abs(out.file); out.file != "" && err == nil {
+			written[at] = true
+		}
+	}
+	before := o.state(paths, written)
 	for {
 		var code status
 		if err := once(); err != nil && !errors.As(err, &code) {
@@ -38,7 +44,7 @@ func (o *checkOptions) follow(ctx context.Context, s streams, paths []string, on
 				return nil
 			case <-ticks.C:
 			}
-			now := o.state(paths)
+			now := o.state(paths, written)
 			changed = now != before
 			before = now
 		}
@@ -47,7 +53,7 @@ func (o *checkOptions) follow(ctx context.Context, s streams, paths []string, on
 }
 
 // state is the same as long as no file is added, removed or written.
-func (o *checkOptions) state(paths []string) uint64 {
+func (o *checkOptions) state(paths []string, written map[string]bool) uint64 {
 	sum := fnv.New64a()
 	note := func(name string, info fs.FileInfo) {
 		fmt.Fprintf(sum, "%s %d %d %s\n", name, info.Size(), info.ModTime().UnixNano(), info.Mode())
@@ -59,6 +65,9 @@ func (o *checkOptions) state(paths []string) uint64 {
 			}
 			if entry.IsDir() && path != name && strings.HasPrefix(entry.Name(), ".") {
 				return filepath.SkipDir
+			}
+			if at, err := filepath.Abs(path); err == nil && written[at] {
+				return nil
 			}
 			if info, err := entry.Info(); err == nil && !entry.IsDir() {
 				note(path, info)
