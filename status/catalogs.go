@@ -31,7 +31,7 @@ func (w *Writer) face(cc *ocv1.ClusterCatalog) (resolver.Catalog, time.Duration)
 func (w *Writer) loadingFor(cc *ocv1.ClusterCatalog) time.Duration {
 	st, known := w.Contents.State(cc.Name)
 	// The contents follow catalogs by a watch of their own, which may be behind the cache or ahead of it.
-	apart := !known || st.UID != cc.UID || meta.IsStatusConditionTrue(cc.Status.Conditions, ocv1.TypeServing) && st.Wanted != refOf(cc)
+	apart := !known || st.UID != cc.UID || meta.IsStatusConditionTrue(cc.Status.Conditions, ocv1.TypeServing) && st.Wanted != store.RefOf(cc)
 	// A first try that fails is usual while catalogd restarts.
 	loads := apart || st.Phase == store.Loading || st.Phase == store.Outdated || st.Phase == store.Failed
 	loads = loads && cc.DeletionTimestamp == nil && cc.Spec.AvailabilityMode != ocv1.AvailabilityModeUnavailable
@@ -47,14 +47,6 @@ func (w *Writer) loadingFor(cc *ocv1.ClusterCatalog) time.Duration {
 		w.loading[cc.Name] = since
 	}
 	return max(0, time.Until(since.Add(w.Grace)))
-}
-
-// refOf is the image with digest that the status names, "" when it names none.
-func refOf(cc *ocv1.ClusterCatalog) string {
-	if r := cc.Status.ResolvedSource; r != nil && r.Image != nil {
-		return r.Image.Ref
-	}
-	return ""
 }
 
 // lookAtCatalog has those extensions evaluated again that a change of a catalog can matter to.

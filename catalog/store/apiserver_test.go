@@ -71,7 +71,7 @@ func TestOnAnAPIServer(t *testing.T) {
 
 	packages := map[string]string{digest(1): "first", digest(2): "second", digest(3): "third"}
 	s := New(Options{CacheDir: filepath.Join(t.TempDir(), "cache"), Fetcher: fetchFunc(func(cc *ocv1.ClusterCatalog) answer {
-		return answer{index: index(t, packages[refOf(cc)])}
+		return answer{index: index(t, packages[RefOf(cc)])}
 	})})
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme, Metrics: server.Options{BindAddress: "0"},

@@ -112,7 +112,7 @@ type answer struct {
 func newRemote() *remote { return &remote{downloads: make(chan *download)} }
 
 func (r *remote) Fetch(ctx context.Context, cc *ocv1.ClusterCatalog) (*catalog.Index, error) {
-	d := &download{ctx: ctx, name: cc.Name, ref: refOf(cc), answer: make(chan answer)}
+	d := &download{ctx: ctx, name: cc.Name, ref: RefOf(cc), answer: make(chan answer)}
 	select {
 	case r.downloads <- d:
 	case <-ctx.Done():

@@ -104,7 +104,7 @@ func (s *Store) Content(cc *ocv1.ClusterCatalog) catalog.Content {
 	if v.loaded == nil {
 		return catalog.Content{Problem: v.missing(cc)}
 	}
-	if ref := refOf(cc); ref != "" && ref != v.loaded.of.ref {
+	if ref := RefOf(cc); ref != "" && ref != v.loaded.of.ref {
 		return catalog.Content{Index: v.loaded.index, Outdated: true, Problem: v.outdated(ref)}
 	}
 	return catalog.Content{Index: v.loaded.index}

@@ -424,7 +424,7 @@ func TestReadersNeverWaitAndNeverSeeHalf(t *testing.T) {
 	c := newCluster()
 	pairs := map[string]string{one: "one", two: "two"}
 	s := New(Options{Latest: c.latest, Fetcher: fetchFunc(func(cc *ocv1.ClusterCatalog) answer {
-		return answer{index: index(t, pairs[refOf(cc)])}
+		return answer{index: index(t, pairs[RefOf(cc)])}
 	})})
 	s.free = func() {}
 	defer s.Close()

@@ -24,7 +24,7 @@ type view struct {
 
 // missing says why there is no content, as a phrase behind "because".
 func (v view) missing(cc *ocv1.ClusterCatalog) string {
-	ref := refOf(cc)
+	ref := RefOf(cc)
 	switch {
 	case cc.DeletionTimestamp != nil:
 		return "it is being deleted"

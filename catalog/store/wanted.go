@@ -22,11 +22,11 @@ func wanted(cc *ocv1.ClusterCatalog) (revision, string) {
 	if cc.Status.URLs == nil || cc.Status.URLs.Base == "" {
 		return none, ""
 	}
-	return revision{uid: cc.UID, ref: refOf(cc)}, cc.Status.URLs.Base
+	return revision{uid: cc.UID, ref: RefOf(cc)}, cc.Status.URLs.Base
 }
 
-// refOf is the image with digest that the status says was unpacked, "" when there is none.
-func refOf(cc *ocv1.ClusterCatalog) string {
+// RefOf is the image with digest that the status says was unpacked, "" when there is none.
+func RefOf(cc *ocv1.ClusterCatalog) string {
 	if r := cc.Status.ResolvedSource; r != nil && r.Image != nil {
 		return r.Image.Ref
 	}
