@@ -3,8 +3,6 @@ package e2e_test
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -175,17 +173,7 @@ func (w *world) inState(state string, names ...string) {
 
 // metrics is what an olmgate's /metrics says.
 func (w *world) metrics(g *gate.Gate) (string, error) {
-	request, err := http.NewRequestWithContext(w.ctx(), http.MethodGet, g.MetricsURL+"/metrics", nil)
-	if err != nil {
-		return "", err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	return string(text), err
+	return g.Metrics(w.ctx())
 }
 
 // grep returns the lines that begin with a text.

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -243,23 +241,9 @@ func conditionsOf(ctx context.Context, c *cluster.Cluster) (map[string]string, e
 // measuredWriter is a status writer whose metrics are read.
 type measuredWriter struct{ *gate.Gate }
 
-func (w *measuredWriter) metrics(ctx context.Context) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.MetricsURL+"/metrics", nil)
-	if err != nil {
-		return "", err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	return string(text), err
-}
-
 // value is that of a series, 0 without one.
 func (w *measuredWriter) value(ctx context.Context, series string) (n float64, err error) {
-	text, err := w.metrics(ctx)
+	text, err := w.Metrics(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -329,7 +313,7 @@ func (w *measuredWriter) reevaluation(ctx context.Context, c *cluster.Cluster, f
 	}
 	var took time.Duration
 	err = cluster.Poll(ctx, func(ctx context.Context) error {
-		text, err := w.metrics(ctx)
+		text, err := w.Metrics(ctx)
 		if err != nil {
 			return err
 		}

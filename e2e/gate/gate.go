@@ -5,6 +5,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -113,6 +114,21 @@ func StartWriter(ctx context.Context, c *cluster.Cluster, options Options) (*Gat
 		return nil, fmt.Errorf("running olmgate status-writer: %w", err)
 	}
 	return g, nil
+}
+
+// Metrics is what its /metrics says.
+func (g *Gate) Metrics(ctx context.Context) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, g.MetricsURL+"/metrics", nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return string(text), err
 }
 
 // Stop ends the process as a deleted pod's is ended, and reports whether it went by itself. The Service goes on leading

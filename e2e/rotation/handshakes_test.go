@@ -5,9 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"sync"
 	"time"
 
@@ -125,18 +123,4 @@ func shake(ctx context.Context, address string, roots *x509.CertPool) error {
 		return err
 	}
 	return conn.Close()
-}
-
-func metrics(ctx context.Context, g *gate.Gate) (string, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, g.MetricsURL+"/metrics", nil)
-	if err != nil {
-		return "", err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", err
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	return string(text), err
 }

@@ -180,7 +180,7 @@ func (w *world) rotated(authority string, trigger func()) {
 
 func (w *world) rotations(g *gate.Gate, authority string) float64 {
 	w.Helper()
-	text, err := metrics(w.ctx(), g)
+	text, err := g.Metrics(w.ctx())
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func (w *world) rotations(g *gate.Gate, authority string) float64 {
 }
 
 func has(ctx context.Context, g *gate.Gate, line string) error {
-	text, err := metrics(ctx, g)
+	text, err := g.Metrics(ctx)
 	if err == nil && !strings.Contains(text, line) {
 		err = fmt.Errorf("no %s in the metrics", line)
 	}

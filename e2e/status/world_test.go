@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -330,20 +328,11 @@ func (w *world) resolved(name, reason string) {
 // metric is the value of a series of a process, 0 when it has none.
 func (w *world) metric(g *gate.Gate, series string) float64 {
 	w.Helper()
-	request, err := http.NewRequestWithContext(w.ctx(), http.MethodGet, g.MetricsURL+"/metrics", nil)
+	text, err := g.Metrics(w.ctx())
 	if err != nil {
 		w.Fatal(err)
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		w.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, series+" "); ok {
 			var n float64
 			if _, err := fmt.Sscan(rest, &n); err != nil {
